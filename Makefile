@@ -1,0 +1,100 @@
+# `make` lists what there is to do. Tools are pinned here and installed into .tools/, nothing else on the machine
+# is touched; Go and npm must be there.
+
+GOLANGCI_VERSION := v2.15.0
+DYNOXIDE_VERSION := 1.2.1
+# The package's sha512 where the tests run; on other machines npm's own check has to do.
+DYNOXIDE_SHA512_linux-x64 := b011ea97127d00d90b96e1646117dde6bf18d00a457b0e0584eae5860440803e17cc4a053ae904a359ee053435fa34eda1fab09f83564369344e7e663538e052
+
+FUZZTIME ?= 20s
+
+TOOLS    := $(CURDIR)/.tools
+GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+
+# npm's words for this machine, as in @dynoxide/linux-x64
+OS   := $(shell uname -s | tr '[:upper:]' '[:lower:]')
+ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x64,$(shell uname -m)))
+DYNOXIDE_PACKAGE := @dynoxide/$(OS)-$(ARCH)
+DYNOXIDE_SHA512  := $(DYNOXIDE_SHA512_$(OS)-$(ARCH))
+# Whoever names a dynoxide of their own, in the environment too, needs none installed.
+ENGINE := $(or $(DYNOXIDE),$(TOOLS)/dynoxide-$(DYNOXIDE_VERSION))
+ifdef DYNOXIDE
+export DYNOXIDE
+endif
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test unit lint bench fuzz tools clean
+
+help: ## this list
+	@awk 'BEGIN {FS = ": .*?## "} /^[a-z-]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## a day of shuffled, duplicated, crashed-over events ends in the right state; writes demo.html
+demo: $(ENGINE)
+	go run ./cmd/inorder demo --report demo.html
+
+test: ## everything that must hold: lint, all tests with the race detector, each fuzz target for FUZZTIME
+test: lint unit fuzz
+
+# A missing dynoxide fails the tests instead of skipping them; `go test ./...` by hand falls back to minidyn.
+unit: $(ENGINE)
+	INORDER_ENGINE=dynoxide go test -race ./...
+
+lint: ## who may import what, no clock in decisions, exhaustive switches, format
+lint: $(GOLANGCI)
+	$(GOLANGCI) run ./...
+
+bench: ## the benchmarks
+bench: $(ENGINE)
+	INORDER_ENGINE=dynoxide go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## each fuzz target for FUZZTIME (20s)
+fuzz:
+	@dirs=$$(grep -rlE '^func Fuzz' --include='*_test.go' . 2>/dev/null | xargs -r -n1 dirname | sort -u); \
+	targets=(); \
+	for dir in $$dirs; do \
+		listed=$$(go test -list '^Fuzz' "$$dir"); \
+		for name in $$(grep '^Fuzz' <<< "$$listed" || true); do targets+=("$$dir $$name"); done; \
+	done; \
+	n=0; \
+	for target in "$${targets[@]}"; do \
+		read -r dir name <<< "$$target"; n=$$((n + 1)); \
+		echo "fuzz $$n of $${#targets[@]}: $$name in $$dir for $(FUZZTIME)"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$dir"; \
+	done
+
+tools: ## install the pinned tools into .tools/
+tools: $(GOLANGCI) $(ENGINE)
+
+clean: ## remove what builds and runs leave behind; .tools/ stays
+	rm -rf bin coverage* *.html *.out *.prof
+
+# The version is in the file's name, so that changing a pin installs anew.
+$(GOLANGCI):
+	@mkdir -p $(TOOLS)
+	@echo "building golangci-lint $(GOLANGCI_VERSION), once, about two minutes"
+	GOBIN=$(TOOLS) GOFLAGS= go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	@mv $(TOOLS)/golangci-lint $@
+
+# The program looks for .tools/dynoxide.
+$(TOOLS)/dynoxide-$(DYNOXIDE_VERSION):
+	@mkdir -p $(TOOLS)
+	@command -v npm >/dev/null || { \
+		echo "dynoxide, the local DynamoDB of the tests and the demo, comes as an npm package, and there is no npm here."; \
+		echo "Install Node.js (it brings npm) and run: make tools"; \
+		echo "Or name a dynoxide $(DYNOXIDE_VERSION) that you have: make test DYNOXIDE=/path/to/dynoxide"; exit 1; } >&2
+	@echo "installing $(DYNOXIDE_PACKAGE) $(DYNOXIDE_VERSION)"
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	npm pack --silent --pack-destination "$$dir" $(DYNOXIDE_PACKAGE)@$(DYNOXIDE_VERSION) >/dev/null || { \
+		echo "npm cannot get $(DYNOXIDE_PACKAGE) $(DYNOXIDE_VERSION): no network, or no such package for this machine."; \
+		echo "Name a dynoxide that you have: make test DYNOXIDE=/path/to/dynoxide"; exit 1; } >&2; \
+	sum=$$( (sha512sum "$$dir"/*.tgz 2>/dev/null || shasum -a 512 "$$dir"/*.tgz) | cut -d' ' -f1); \
+	[ "$${sum}" = "$(or $(DYNOXIDE_SHA512),$$sum)" ] || { \
+		echo "$(DYNOXIDE_PACKAGE) is not the package that was pinned: its sha512 is $$sum" >&2; exit 1; }; \
+	tar -xzf "$$dir"/*.tgz -C "$$dir"; \
+	version=$$("$$dir/package/dynoxide" --version); \
+	[ "$$version" = "dynoxide $(DYNOXIDE_VERSION)" ] || { \
+		echo "asked for dynoxide $(DYNOXIDE_VERSION), got: $$version" >&2; exit 1; }; \
+	install -m 755 "$$dir/package/dynoxide" $@
+	@ln -sf $(notdir $@) $(TOOLS)/dynoxide
