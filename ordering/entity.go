@@ -11,7 +11,10 @@ type Key struct {
 	Consumer string
 	Stream   string
 	ID       string
-	Source   string // only with per_source
+
+	// PerSource says that every source has a history of its own, Source's, which may be empty. Otherwise Source is.
+	PerSource bool
+	Source    string
 }
 
 // Entity is all that is kept about one entity. The zero Entity is one that was never seen. Entities are values that

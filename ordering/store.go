@@ -21,8 +21,8 @@ type Store interface {
 	// Entity returns the zero Entity for one that was never seen.
 	Entity(ctx context.Context, key Key) (*Entity, error)
 
-	// Swap replaces the whole entity by next, provided that it still is at prev: at prev.Rev, or absent if prev does
-	// not exist. next.Rev is prev.Rev + 1.
+	// Swap replaces the whole entity by next, provided that it still is at prev: at prev.Rev and prev.Clock, or absent
+	// if prev does not exist. next.Rev is prev.Rev + 1. (The clock counts because PutNewer begins revisions anew.)
 	Swap(ctx context.Context, key Key, prev, next *Entity, markers []Marker) error
 
 	// PutNewer replaces the whole entity by next, provided that it is absent or that its Clock is lower than below:
@@ -30,6 +30,7 @@ type Store interface {
 	PutNewer(ctx context.Context, key Key, next *Entity, below string, markers []Marker) error
 
 	// Merge changes the parts of an entity whose clocks are lower than the ones it brings, all or none of them.
+	// ErrTooComplex, with nothing written, says that they do not fit into one update: split them, or swap the whole.
 	Merge(ctx context.Context, key Key, merge Merge, markers []Marker) error
 
 	// Add lets the database add the amounts and the numbers, provided that the entity is absent, or in the same
@@ -78,6 +79,10 @@ type Merge struct {
 	Floor string
 	Parts []Part
 	Last  Last
+
+	// BySource: the parts are sources, with `clock: source`; each leaves Tombs, or joins them where it is one.
+	// Otherwise they are attributes, and any of them brings a deleted entity back: Tombs is emptied.
+	BySource bool
 }
 
 // Part is what has one clock: an attribute, or all that a source owns.
@@ -126,6 +131,7 @@ var (
 	ErrContended   = errors.New("another transaction holds the item")
 	ErrTooLarge    = errors.New("the item would be too large")
 	ErrNumberRange = errors.New("a sum does not fit into a number of the database")
+	ErrTooComplex  = errors.New("the change does not fit into one update")
 	ErrInvalid     = errors.New("the database calls the request invalid")
 )
 
