@@ -1,0 +1,159 @@
+package events
+
+import (
+	"strings"
+	"time"
+)
+
+// controlPrefix is of types that concern the order itself, not a producer's fact.
+const controlPrefix = "inorder."
+
+// Decode turns a message into the events it holds: one, or several where an S3 notification has several records. There is
+// always at least one element. It never panics on what a message holds, and depends on nothing but its arguments.
+func (c *Config) Decode(m Message, now time.Time) []Decoded {
+	l, refusal := openWrappers(m)
+	if refusal != nil {
+		return []Decoded{{Refusal: *refusal}}
+	}
+	records, refusal := recognise(l)
+	if refusal != nil {
+		return []Decoded{{Refusal: *refusal}}
+	}
+	out := make([]Decoded, len(records))
+	for i := range records {
+		out[i] = c.judge(&records[i], now)
+	}
+	return out
+}
+
+// judge finds the stream of a record and makes an event of it.
+func (c *Config) judge(r *record, now time.Time) Decoded {
+	d := Decoded{EventID: shown(r, "event_id"), Source: shown(r, "source"), EntityID: shown(r, "entity_id")}
+	if strings.HasPrefix(r.typ, controlPrefix) {
+		d.Unsupported = r.typ
+		return d
+	}
+	to, refusal := c.route(r)
+	if refusal != nil {
+		d.Refusal = *refusal
+		return d
+	}
+	d.Stream, d.Pattern = to.stream, to.pattern
+	if id, ok := identifier(at(r, to.stream.Entity)); ok {
+		d.EntityID = id
+	}
+	e, refusal := to.event(r, now)
+	if refusal != nil {
+		d.Refusal = *refusal
+		return d
+	}
+	d.Event, d.EventID, d.Source, d.EntityID = e, e.ID, e.Source, e.EntityID
+	return d
+}
+
+func (c *Config) route(r *record) (route, *Refusal) {
+	if r.shape == storage && r.typ == "" {
+		return route{}, refuse(NotAnEvent, "a record without an eventName")
+	}
+	if r.shape == payload {
+		if to, ok := c.routes.findBare(r); ok {
+			return to, nil
+		}
+		return route{}, refuse(NotAnEvent, "no known envelope, and no stream for * finds its entity and its order key in it")
+	}
+	if to, ok := c.routes.find(r.typ); ok {
+		return to, nil
+	}
+	return route{}, refuse(NoRoute, "no stream takes its type")
+}
+
+// event checks what a stream needs of its events, in this order: entity, order key, identity.
+func (to route) event(r *record, now time.Time) (*Event, *Refusal) {
+	s := to.stream
+	entityID, ok := identifier(at(r, s.Entity))
+	if !ok {
+		return nil, refuse(NoEntityID, "no entity id at %s: a string that is not blank, or an integer", s.Entity)
+	}
+	o, refusal := s.readOrder(r)
+	if refusal != nil {
+		return nil, refusal
+	}
+	id, source, refusal := s.identity(r)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if s.Order.By == ByTime {
+		if o.instant.After(now.Add(s.MaxFuture)) {
+			return nil, refuse(FutureTime, "its time is more than %s ahead", s.MaxFuture)
+		}
+		o.clock = timeClock(o.clock, id, source)
+	}
+	published, _ := parseInstant(r.text("published_at")) // it only dates the event: what does not parse is as good as absent
+	return &Event{
+		Stream: s, Pattern: to.pattern, ID: id, Source: source, Type: r.typ, EntityID: entityID,
+		Generation: o.generation, Seq: o.seq, Clock: o.clock, PublishedAt: published,
+		Ignored: to.list == ignored, Tombstone: to.list == tombstone,
+		Fingerprint: Fingerprint(r.typ, r.data), Data: r.data, rec: *r,
+	}, nil
+}
+
+// identity reads the event id and the source, unique together. Where a number and no marker tells events apart, the number
+// is identity enough, and an id that is absent, null, empty or blank may stay so.
+func (s *Stream) identity(r *record) (id, source string, refusal *Refusal) {
+	source, ok := sourceOf(r)
+	if !ok {
+		return "", "", refuse(BadEventID, "its source is neither a string nor an integer, so its id is nobody's")
+	}
+	v, _ := r.top("event_id")
+	if id, ok := identifier(v); ok {
+		return id, source, nil
+	}
+	if _, isText := v.(string); v != nil && !isText {
+		return "", "", refuse(BadEventID, "an event id must be a string or an integer")
+	}
+	if s.Order.By != BySeq || s.Marker {
+		return "", "", refuse(BadEventID, "no event id, and nothing else tells it from its copies")
+	}
+	return "", source, nil
+}
+
+// sourceOf reads the producer's name, byte for byte; absent and null are the nameless one. A bare payload has no envelope,
+// so what it calls source may be anything.
+func sourceOf(r *record) (string, bool) {
+	v, _ := r.top("source")
+	if text, ok := v.(string); ok || v == nil {
+		return text, true
+	}
+	id, ok := identifier(v)
+	return id, ok || r.shape == payload
+}
+
+// identifier reads an id: a string that is not blank, byte for byte, or an integer, by its digits.
+func identifier(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, strings.TrimSpace(v) != ""
+	case Number:
+		digits := strings.TrimPrefix(string(v), "-")
+		for i := range len(digits) {
+			if !isDigit(digits[i]) {
+				return "", false
+			}
+		}
+		return string(v), true
+	}
+	return "", false
+}
+
+// at is what stands at a path, nil where there is nothing.
+func at(r *record, p Path) any {
+	v, _ := r.lookup(p)
+	return v
+}
+
+// shown is an id for a log line, where it can be read at all.
+func shown(r *record, name string) string {
+	v, _ := r.top(name)
+	id, _ := identifier(v)
+	return id
+}

@@ -1,0 +1,148 @@
+package events
+
+import (
+	"encoding/base64"
+	"maps"
+	"strings"
+)
+
+// recognise tells what a message holds by its shape, once the wrappers are opened: CloudEvents, S3 notifications, the own
+// shape, and last a bare payload, in this order.
+func recognise(l layer) ([]record, *Refusal) {
+	if l.binary {
+		return one(binaryCloudEvent(l))
+	}
+	fields, ok := l.value.(map[string]any)
+	if !ok || len(fields) == 0 {
+		return nil, refuse(NotAnEvent, "an event is a JSON object that is not empty")
+	}
+	if _, ok := fields["specversion"]; ok {
+		return one(structuredCloudEvent(fields))
+	}
+	if records, ok := storageRecords(fields); ok {
+		return records, nil
+	}
+	if r, ok := storageOnBus(l, fields); ok {
+		return []record{r}, nil
+	}
+	if isNotice(fields) {
+		return nil, refuse(NotAnEvent, "a service's notice, not an event")
+	}
+	return one(ownEvent(fields))
+}
+
+func one(r record, refusal *Refusal) ([]record, *Refusal) {
+	if refusal != nil {
+		return nil, refusal
+	}
+	return []record{r}, nil
+}
+
+// ownEvent reads the project's own shape, told by a type and one of event_id, entity_id and data; webhooks have it too.
+// Without data it is flat: everything else in the object is the data. Whatever is none of that is a bare payload, which is
+// its own data.
+func ownEvent(fields map[string]any) (record, *Refusal) {
+	r := record{shape: ownShape, fields: fields}
+	r.typ, _ = fields["type"].(string)
+	_, hasData := fields["data"]
+	_, hasID := fields["event_id"]
+	_, hasEntity := fields["entity_id"]
+	switch {
+	case r.typ == "" || !hasData && !hasID && !hasEntity:
+		r.shape, r.data = payload, fields
+		return r, nil
+	case !hasData:
+		r.data = flatData(fields)
+		return r, nil
+	}
+	var refusal *Refusal
+	r.data, refusal = dataObject(fields["data"])
+	return r, refusal
+}
+
+// flatData is all of a flat event but the envelope's own names. A webhook's id and created_at stay: in a flat event they
+// may as well be the producer's, and what is kept is never lost.
+func flatData(fields map[string]any) map[string]any {
+	data := maps.Clone(fields)
+	for _, name := range []string{"event_id", "type", "entity_id", "seq", "generation", "source", "published_at"} {
+		delete(data, name)
+	}
+	return data
+}
+
+// dataObject accepts an object, and null as an empty one. Nothing else has the named attributes that a state, a projection
+// or a fingerprint is made of.
+func dataObject(v any) (map[string]any, *Refusal) {
+	switch v := v.(type) {
+	case nil:
+		return map[string]any{}, nil
+	case map[string]any:
+		return v, nil
+	}
+	return nil, refuse(NotAnEvent, "data is not an object")
+}
+
+// structuredCloudEvent reads "JSON Event Format for CloudEvents - Version 1.0".
+func structuredCloudEvent(fields map[string]any) (record, *Refusal) {
+	data, hasData := fields["data"]
+	encoded, hasEncoded := fields["data_base64"]
+	if hasData && hasEncoded {
+		return record{}, refuse(NotAnEvent, "a CloudEvent has data or data_base64, not both")
+	}
+	if hasEncoded {
+		var refusal *Refusal
+		if data, refusal = encodedData(encoded); refusal != nil {
+			return record{}, refusal
+		}
+	}
+	return cloudRecord(fields, data)
+}
+
+func encodedData(v any) (any, *Refusal) {
+	text, _ := v.(string)
+	raw, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return nil, refuse(NotJSON, "data_base64 is not base64")
+	}
+	return readJSON(string(raw))
+}
+
+// binaryCloudEvent takes the attributes from the message's and the data from its body. CloudEvents has no binding for SQS;
+// the prefixes are those of its bindings for HTTP (ce-) and for Kafka (ce_), values as they stand, without the
+// percent-encoding of HTTP headers, which SQS does not need.
+func binaryCloudEvent(l layer) (record, *Refusal) {
+	fields := make(map[string]any, len(l.attributes))
+	for name, a := range l.attributes {
+		if plain, ok := strings.CutPrefix(name, "ce_"); ok && a.Binary == nil {
+			fields[plain] = a.Text
+		}
+	}
+	for name, a := range l.attributes {
+		if plain, ok := strings.CutPrefix(name, "ce-"); ok && a.Binary == nil {
+			fields[plain] = a.Text
+		}
+	}
+	return cloudRecord(fields, l.value)
+}
+
+func cloudRecord(fields map[string]any, data any) (record, *Refusal) {
+	if fields["specversion"] != "1.0" {
+		return record{}, refuse(NotAnEvent, "a CloudEvent of another specversion than 1.0")
+	}
+	r := record{shape: cloudEvent, fields: fields}
+	if r.typ, _ = fields["type"].(string); r.typ == "" {
+		return record{}, refuse(NotAnEvent, "a CloudEvent without a type")
+	}
+	var refusal *Refusal
+	r.data, refusal = dataObject(data)
+	return r, refusal
+}
+
+func isBinaryCloudEvent(attributes map[string]Attribute) bool {
+	if len(attributes) == 0 || strings.HasPrefix(attributes["content-type"].Text, "application/cloudevents") {
+		return false // the whole event is in the body
+	}
+	_, dash := attributes["ce-specversion"]
+	_, underscore := attributes["ce_specversion"]
+	return dash || underscore
+}

@@ -1,0 +1,263 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// yamlReader walks a YAML file and notes every fault with its place, instead of stopping at the first.
+type yamlReader struct {
+	faults  Faults
+	anchors map[string]ast.Node
+}
+
+// entry is one key of a mapping with its value.
+type entry struct {
+	name  string
+	key   ast.Node
+	value ast.Node
+}
+
+// root parses the one document of a file. It returns nil where there is nothing to go on with.
+func (y *yamlReader) root(text []byte) ast.Node {
+	if !utf8.Valid(text) {
+		y.faults = append(y.faults, Fault{1, 1, "not UTF-8"})
+		return nil
+	}
+	file, err := parseYAML(strings.TrimPrefix(string(text), byteOrderMark))
+	if err != nil {
+		y.syntax(err)
+		return nil
+	}
+	var bodies []ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body != nil {
+			bodies = append(bodies, doc.Body)
+		}
+	}
+	switch len(bodies) {
+	case 0:
+		y.faults = append(y.faults, Fault{1, 1, "the file is empty"})
+		return nil
+	case 1:
+	default:
+		y.fault(bodies[1], "a second YAML document: the file must hold one")
+	}
+	y.anchors = make(map[string]ast.Node)
+	ast.Walk(y, bodies[0])
+	return bodies[0]
+}
+
+// parseYAML keeps a panic of the parser, on text that its authors did not think of, from taking the program with it: to the
+// author of the file it is a fault like any other.
+func parseYAML(text string) (file *ast.File, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("not readable as YAML (%v)", p)
+		}
+	}()
+	return parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
+}
+
+func (y *yamlReader) syntax(err error) {
+	fault := Fault{1, 1, err.Error()}
+	if at := yaml.Error(nil); errors.As(err, &at) {
+		fault.Text = at.GetMessage()
+		if tok := at.GetToken(); tok != nil && tok.Position != nil {
+			fault.Line, fault.Column = tok.Position.Line, tok.Position.Column
+		}
+	}
+	fault.Text = "not YAML: " + fault.Text
+	y.faults = append(y.faults, fault)
+}
+
+// Visit notes every anchor, for the aliases that follow it.
+func (y *yamlReader) Visit(n ast.Node) ast.Visitor {
+	if anchor, ok := n.(*ast.AnchorNode); ok {
+		y.anchors[anchor.Name.GetToken().Value] = anchor.Value
+	}
+	return y
+}
+
+func (y *yamlReader) fault(at ast.Node, format string, args ...any) {
+	fault := Fault{1, 1, fmt.Sprintf(format, args...)}
+	if at != nil {
+		if tok := at.GetToken(); tok != nil && tok.Position != nil {
+			fault.Line, fault.Column = tok.Position.Line, tok.Position.Column
+		}
+	}
+	y.faults = append(y.faults, fault)
+}
+
+// plain follows anchors and aliases to the value that is meant. An alias of itself, or of nothing, is none.
+func (y *yamlReader) plain(n ast.Node) ast.Node {
+	for range 20 {
+		switch node := n.(type) {
+		case *ast.AnchorNode:
+			n = node.Value
+		case *ast.AliasNode:
+			n = y.anchors[node.Value.GetToken().Value]
+		default:
+			return n
+		}
+	}
+	return nil
+}
+
+// mapping reads a mapping with its merge keys (<<) worked in. ok is false, and a fault noted, where it is none.
+func (y *yamlReader) mapping(n ast.Node, what string) (entries []entry, ok bool) {
+	values, ok := mappingValues(y.plain(n))
+	if !ok {
+		y.fault(n, "%s must be a mapping", what)
+		return nil, false
+	}
+	seen := make(map[string]bool)
+	var merged []ast.Node
+	for _, v := range values {
+		if v.Key.IsMergeKey() {
+			merged = append(merged, v.Value)
+			continue
+		}
+		name, ok := keyName(v.Key)
+		if !ok {
+			y.fault(v.Key, "a key of %s must be a plain name", what)
+			continue
+		}
+		if seen[name] {
+			y.fault(v.Key, "%s stands twice in %s", name, what)
+			continue
+		}
+		seen[name] = true
+		entries = append(entries, entry{name, v.Key, v.Value})
+	}
+	return y.merge(entries, seen, merged), true
+}
+
+// merge adds what the mapping does not say itself; of several merged mappings the first that says it wins.
+func (y *yamlReader) merge(entries []entry, seen map[string]bool, merged []ast.Node) []entry {
+	for len(merged) > 0 {
+		n := y.plain(merged[0])
+		merged = merged[1:]
+		if list, ok := n.(*ast.SequenceNode); ok && len(merged) < 100 {
+			merged = append(append([]ast.Node{}, list.Values...), merged...)
+			continue
+		}
+		values, _ := mappingValues(n)
+		for _, v := range values {
+			if name, ok := keyName(v.Key); ok && !seen[name] && !v.Key.IsMergeKey() {
+				seen[name] = true
+				entries = append(entries, entry{name, v.Key, v.Value})
+			}
+		}
+	}
+	return entries
+}
+
+func mappingValues(n ast.Node) ([]*ast.MappingValueNode, bool) {
+	switch node := n.(type) {
+	case *ast.MappingNode:
+		return node.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{node}, true
+	}
+	return nil, false
+}
+
+func keyName(key ast.MapKeyNode) (string, bool) {
+	switch node := key.(type) {
+	case *ast.StringNode:
+		return node.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return node.GetToken().Value, true
+	}
+	return "", false
+}
+
+func (y *yamlReader) sequence(n ast.Node, what string) (values []ast.Node, ok bool) {
+	list, ok := y.plain(n).(*ast.SequenceNode)
+	if !ok {
+		y.fault(n, "%s must be a list", what)
+		return nil, false
+	}
+	if len(list.Values) == 0 {
+		y.fault(n, "%s must not be empty", what)
+	}
+	return list.Values, true
+}
+
+// text reads a string that is not blank.
+func (y *yamlReader) text(n ast.Node, what string) (string, bool) {
+	s := ""
+	switch node := y.plain(n).(type) {
+	case *ast.StringNode:
+		s = node.Value
+	case *ast.LiteralNode:
+		s = node.Value.Value
+	default:
+		y.fault(n, "%s must be a string; put it in quotes", what)
+		return "", false
+	}
+	if strings.TrimSpace(s) == "" {
+		y.fault(n, "%s must not be blank", what)
+		return "", false
+	}
+	return s, true
+}
+
+func (y *yamlReader) integer(n ast.Node, what string, low, high int64) (int64, bool) {
+	var v int64
+	node, ok := y.plain(n).(*ast.IntegerNode)
+	if ok {
+		switch value := node.Value.(type) {
+		case int64:
+			v = value
+		case uint64:
+			v = int64(min(value, 1<<63-1))
+		}
+	}
+	if !ok || v < low || v > high {
+		y.fault(n, "%s must be an integer from %d to %d", what, low, high)
+		return 0, false
+	}
+	return v, true
+}
+
+func (y *yamlReader) boolean(n ast.Node, what string) bool {
+	node, ok := y.plain(n).(*ast.BoolNode)
+	if !ok {
+		y.fault(n, "%s must be true or false", what)
+		return false
+	}
+	return node.Value
+}
+
+// choice reads one of a few words.
+func (y *yamlReader) choice(n ast.Node, what string, words ...string) (string, bool) {
+	node, _ := y.plain(n).(*ast.StringNode)
+	if node != nil {
+		for _, w := range words {
+			if node.Value == w {
+				return w, true
+			}
+		}
+	}
+	hint := ""
+	if node != nil {
+		hint = suggestion(node.Value, words)
+	}
+	y.fault(n, "%s must be %s%s", what, strings.Join(words, " or "), hint)
+	return "", false
+}
+
+func suggestion(name string, known []string) string {
+	if meant := nearest(name, known); meant != "" {
+		return fmt.Sprintf(" (did you mean %s?)", meant)
+	}
+	return ""
+}
