@@ -1,0 +1,78 @@
+package functions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"inorder/events"
+	"inorder/ordering"
+)
+
+// Sender is what quarantine and effects need of SQS; *sqs.Client is one.
+type Sender interface {
+	SendMessage(ctx context.Context, in *sqs.SendMessageInput, options ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
+}
+
+// Effects sends effects to a FIFO queue.
+type Effects struct {
+	SQS Sender
+	URL string
+}
+
+// Send sends one effect after the other. SendMessageBatch would be cheaper, but each of its entries succeeds or fails
+// by itself: where the second of three is refused the third is in the queue already, and no retry puts the second
+// before it.
+//
+// The group is the entity, so that a receiver gets its effects in order and entities do not wait for each other. The
+// deduplication id names the effect, so that SQS drops what is sent again within five minutes; later copies have to be
+// told by what stands in the message.
+func (s *Effects) Send(ctx context.Context, key ordering.Key, effects []ordering.Effect) error {
+	for _, e := range effects {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("send effect %d of number %d: %w", e.Index, e.Seq, err)
+		}
+		body, err := EffectBody(e)
+		if err != nil {
+			return fmt.Errorf("write effect %d of number %d: %w", e.Index, e.Seq, err)
+		}
+		_, err = s.SQS.SendMessage(ctx, &sqs.SendMessageInput{
+			QueueUrl:               aws.String(s.URL),
+			MessageBody:            aws.String(body),
+			MessageGroupId:         aws.String(hashed(keyParts(key)...)),
+			MessageDeduplicationId: aws.String(hashed(append(keyParts(key), e.Generation, e.Seq, e.Index)...)),
+		})
+		if err != nil {
+			return fmt.Errorf("send effect %d of number %d: %w", e.Index, e.Seq, err)
+		}
+	}
+	return nil
+}
+
+// EffectBody is the message that the receivers of effects parse, numbers with every digit.
+func EffectBody(e ordering.Effect) (string, error) {
+	exact := json.MarshalToFunc(func(to *jsontext.Encoder, n events.Number) error {
+		return to.WriteValue(jsontext.Value(n))
+	})
+	body, err := json.Marshal(e, json.Deterministic(true), json.WithMarshalers(exact))
+	return sendable(string(body)), err
+}
+
+func keyParts(key ordering.Key) []any {
+	return []any{key.Consumer, key.Stream, key.ID, key.Source}
+}
+
+// hashed is a name of at most 128 characters for some parts; the quotes keep a part from running into the next.
+func hashed(parts ...any) string {
+	h := sha256.New()
+	for _, p := range parts {
+		_, _ = fmt.Fprintf(h, "%q/", fmt.Sprint(p))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

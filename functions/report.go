@@ -1,0 +1,104 @@
+package functions
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"inorder/events"
+	"inorder/ordering"
+)
+
+// NewLogger writes JSON lines from a level on. The level is applied here: Lambda's own filter must stay at its finest,
+// for it would drop the metric lines, which carry no level.
+func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+// report counts how each event of a message ended, and writes a line about it.
+func (c *Consumer) report(ctx context.Context, r *received) {
+	outcomes := make([]ordering.Outcome, len(r.outcomes))
+	for i, o := range r.outcomes {
+		outcomes[i] = o.Outcome
+		eventType := r.eventType(i)
+		c.Metrics.Count(MetricConsumed, eventType, 1)
+		c.Metrics.Count(o.Disposition.Metric(), eventType, 1)
+		c.log(ctx, r, i)
+	}
+	if c.Observe != nil {
+		c.Observe(r.message, outcomes)
+	}
+}
+
+// eventType is the pattern that took an event: it comes from streams.yaml, so that a message cannot create metrics.
+func (r *received) eventType(i int) string {
+	if e := r.decoded[i].Event; e != nil {
+		return e.Pattern
+	}
+	return r.decoded[i].Pattern
+}
+
+func (c *Consumer) flush(ctx context.Context) {
+	if err := c.Metrics.Flush(); err != nil {
+		c.Log.LogAttrs(ctx, slog.LevelError, "metrics not written", slog.String("error", err.Error()))
+	}
+}
+
+// log writes the line that support asks for. It holds no event data.
+func (c *Consumer) log(ctx context.Context, r *received, i int) {
+	o := r.outcomes[i].Outcome
+	level := slog.LevelInfo
+	if o.Disposition == ordering.Applied {
+		level = slog.LevelDebug
+	}
+	if !c.Log.Enabled(ctx, level) {
+		return
+	}
+	now := c.Now().UTC()
+	line := slog.NewRecord(now, level, "event", 0)
+	line.AddAttrs(identity(r.message, r.decoded[i])...)
+	line.AddAttrs(ending(o)...)
+	line.AddAttrs(
+		slog.Time("received", r.message.ReceivedAt.UTC()),
+		slog.Int("receive_count", r.message.ReceiveCount),
+		slog.String("queue_arn", r.message.QueueARN))
+	if o.Disposition == ordering.Applied {
+		line.AddAttrs(slog.Time("applied", now))
+	}
+	_ = c.Log.Handler().Handle(ctx, line) // as slog itself does: a log line that cannot be written has no better place
+}
+
+// identity says which event it is, as far as it could be read. `created` is missing where the event does not say it.
+func identity(m events.Message, d events.Decoded) []slog.Attr {
+	eventID, source, entityID := d.EventID, d.Source, d.EntityID
+	var stream, clock string
+	var created time.Time
+	if d.Stream != nil {
+		stream = d.Stream.Name
+	}
+	if e := d.Event; e != nil {
+		eventID, source, entityID, stream = e.ID, e.Source, e.EntityID, e.Stream.Name
+		clock, created = e.Clock, e.PublishedAt
+	}
+	attrs := []slog.Attr{
+		slog.String("message_id", m.ID), slog.String("event_id", eventID), slog.String("source", source),
+		slog.String("stream", stream), slog.String("entity_id", entityID), slog.String("order_key", clock),
+	}
+	if !created.IsZero() {
+		attrs = append(attrs, slog.Time("created", created.UTC()))
+	}
+	return attrs
+}
+
+// ending says what became of it.
+func ending(o ordering.Outcome) []slog.Attr {
+	attrs := []slog.Attr{
+		slog.String("stored_order_key", o.Stored), slog.String("disposition", o.Disposition.String()),
+		slog.String("reason", string(o.Reason)),
+	}
+	if o.Err != nil {
+		attrs = append(attrs, slog.String("error", o.Err.Error()))
+	}
+	return attrs
+}
