@@ -15,7 +15,8 @@ func (c *Config) Decode(m Message, now time.Time) []Decoded {
 	if refusal != nil {
 		return []Decoded{{Refusal: *refusal}}
 	}
-	records, refusal := recognise(l)
+	var stack [1]record
+	records, refusal := recognise(stack[:0], l)
 	if refusal != nil {
 		return []Decoded{{Refusal: *refusal}}
 	}
@@ -39,9 +40,7 @@ func (c *Config) judge(r *record, now time.Time) Decoded {
 		return d
 	}
 	d.Stream, d.Pattern = to.stream, to.pattern
-	if id, ok := identifier(at(r, to.stream.Entity)); ok {
-		d.EntityID = id
-	}
+	d.EntityID, _ = identifier(at(r, to.stream.Entity))
 	e, refusal := to.event(r, now)
 	if refusal != nil {
 		d.Refusal = *refusal
@@ -139,6 +138,9 @@ func identifier(v any) (string, bool) {
 			if !isDigit(digits[i]) {
 				return "", false
 			}
+		}
+		if digits == "0" {
+			return "0", true // JSON's -0 too
 		}
 		return string(v), true
 	}

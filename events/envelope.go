@@ -7,35 +7,31 @@ import (
 )
 
 // recognise tells what a message holds by its shape, once the wrappers are opened: CloudEvents, S3 notifications, the own
-// shape, and last a bare payload, in this order.
-func recognise(l layer) ([]record, *Refusal) {
+// shape, and last a bare payload, in this order. It appends to records.
+func recognise(records []record, l layer) ([]record, *Refusal) {
 	if l.binary {
-		return one(binaryCloudEvent(l))
+		r, refusal := binaryCloudEvent(l)
+		return append(records, r), refusal
 	}
 	fields, ok := l.value.(map[string]any)
 	if !ok || len(fields) == 0 {
 		return nil, refuse(NotAnEvent, "an event is a JSON object that is not empty")
 	}
 	if _, ok := fields["specversion"]; ok {
-		return one(structuredCloudEvent(fields))
+		r, refusal := structuredCloudEvent(fields)
+		return append(records, r), refusal
 	}
-	if records, ok := storageRecords(fields); ok {
-		return records, nil
+	if several, ok := storageRecords(fields); ok {
+		return several, nil
 	}
 	if r, ok := storageOnBus(l, fields); ok {
-		return []record{r}, nil
+		return append(records, r), nil
 	}
 	if isNotice(fields) {
 		return nil, refuse(NotAnEvent, "a service's notice, not an event")
 	}
-	return one(ownEvent(fields))
-}
-
-func one(r record, refusal *Refusal) ([]record, *Refusal) {
-	if refusal != nil {
-		return nil, refusal
-	}
-	return []record{r}, nil
+	r, refusal := ownEvent(fields)
+	return append(records, r), refusal
 }
 
 // ownEvent reads the project's own shape, told by a type and one of event_id, entity_id and data; webhooks have it too.

@@ -5,15 +5,23 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"slices"
+	"sync"
 )
 
 // Fingerprint says in 22 characters what an event's content is: its type and its data, numbers by their text. Key order and
 // white space do not change it; anything else does (up to collisions of SHA-256 cut to 128 bits).
 func Fingerprint(typ string, data map[string]any) string {
-	var stack [512]byte
-	sum := sha256.Sum256(appendObject(appendText(stack[:0], 's', typ), data))
-	return base64.RawURLEncoding.EncodeToString(sum[:16])
+	scratch := canonicalForms.Get().(*[]byte)
+	defer canonicalForms.Put(scratch)
+	*scratch = appendObject(appendText((*scratch)[:0], 's', typ), data)
+
+	sum := sha256.Sum256(*scratch)
+	var text [22]byte
+	base64.RawURLEncoding.Encode(text[:], sum[:16])
+	return string(text[:])
 }
+
+var canonicalForms = sync.Pool{New: func() any { return new([]byte) }}
 
 // appendCanonical writes a value so that different values have different bytes: each one starts with its kind, and texts
 // and collections with their length, so that nothing can run into what follows.

@@ -43,15 +43,23 @@ func refuseJSON(err error) *Refusal {
 	if errors.Is(err, io.EOF) {
 		return refuse(NotJSON, "no JSON text at all")
 	}
-	// The library names the offending character or member and its place, never a value.
-	return refuse(NotJSON, "%s", strings.TrimPrefix(err.Error(), "jsontext: "))
+	// The library names the offending character or member and its place, never a value; a name may be of any length.
+	detail := strings.TrimPrefix(err.Error(), "jsontext: ")
+	if len(detail) > maxDetail {
+		detail = strings.ToValidUTF8(detail[:maxDetail], "") + "…"
+	}
+	return refuse(NotJSON, "%s", detail)
 }
+
+// maxDetail is how many bytes of a parse error a person wants to read.
+const maxDetail = 200
 
 // jsonReader is a jsontext decoder with what it can use again for the next text.
 type jsonReader struct {
-	buf   bytes.Buffer
+	text  string
+	buf   bytes.Buffer // a copy of text, which the decoder reads
 	dec   jsontext.Decoder
-	names map[string]string // names seen before, so that each event does not allocate "event_id" anew
+	names map[string]string // names seen before, as written, so that "event_id" is not made anew for each event
 }
 
 var jsonReaders = sync.Pool{New: func() any { return &jsonReader{names: make(map[string]string)} }}
@@ -64,12 +72,14 @@ const (
 )
 
 func (r *jsonReader) reset(text string) {
+	r.text = text
 	r.buf.Reset()
 	r.buf.WriteString(text)
 	r.dec.Reset(&r.buf)
 }
 
 func (r *jsonReader) release() {
+	r.text = ""
 	if r.buf.Cap() <= maxKeptBuffer {
 		jsonReaders.Put(r)
 	}
@@ -88,47 +98,61 @@ func (r *jsonReader) end() error {
 }
 
 func (r *jsonReader) value(depth int) (any, error) {
-	tok, err := r.dec.ReadToken()
+	switch r.dec.PeekKind() {
+	case '{':
+		return r.object(depth + 1)
+	case '[':
+		return r.array(depth + 1)
+	}
+	raw, err := r.dec.ReadValue() // of an object or an array it would build the whole, and recurse without our limit
 	if err != nil {
 		return nil, err
 	}
-	switch tok.Kind() {
-	case 'n':
-		return nil, nil
-	case 't', 'f':
-		return tok.Bool(), nil
+	switch raw.Kind() {
 	case '"':
-		return tok.String(), nil
+		return r.unquote(raw)
 	case '0':
-		return Number(tok.String()), nil
+		return Number(r.last(raw, 0)), nil
+	case 't':
+		return true, nil
+	case 'f':
+		return false, nil
 	}
-	if depth == maxDepth {
-		return nil, errTooDeep
-	}
-	if tok.Kind() == '{' {
-		return r.object(depth + 1)
-	}
-	return r.array(depth + 1)
+	return nil, nil
 }
 
 func (r *jsonReader) object(depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, errTooDeep
+	}
+	if _, err := r.dec.ReadToken(); err != nil {
+		return nil, err
+	}
 	members := make(map[string]any)
-	for {
-		tok, err := r.dec.ReadToken()
+	for r.dec.PeekKind() == '"' {
+		raw, err := r.dec.ReadValue()
 		if err != nil {
 			return nil, err
 		}
-		if tok.Kind() == '}' {
-			return members, nil
+		name, err := r.name(raw)
+		if err != nil {
+			return nil, err
 		}
-		name := r.name(tok)
 		if members[name], err = r.value(depth); err != nil {
 			return nil, err
 		}
 	}
+	_, err := r.dec.ReadToken() // the end, or whatever stands in place of a name
+	return members, err
 }
 
 func (r *jsonReader) array(depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, errTooDeep
+	}
+	if _, err := r.dec.ReadToken(); err != nil {
+		return nil, err
+	}
 	elements := []any{}
 	for r.dec.PeekKind() != ']' {
 		v, err := r.value(depth)
@@ -141,13 +165,31 @@ func (r *jsonReader) array(depth int) (any, error) {
 	return elements, err
 }
 
-func (r *jsonReader) name(tok jsontext.Token) string {
-	if known, ok := r.names[tok.String()]; ok {
-		return known
+// unquote reads a string. Without escapes it is a part of the text and is not copied: it keeps the text from being freed,
+// which is as good as its data anyway.
+func (r *jsonReader) unquote(raw jsontext.Value) (string, error) {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return r.last(raw, 1), nil
 	}
-	name := tok.String()
-	if len(name) <= maxKeptName && len(r.names) < maxKeptNames {
-		r.names[name] = name
+	s, err := jsontext.AppendUnquote(nil, raw)
+	return string(s), err
+}
+
+// last is the part of the text that raw was read from, without so many bytes at both ends.
+func (r *jsonReader) last(raw jsontext.Value, quotes int) string {
+	end := int(r.dec.InputOffset())
+	return r.text[end-len(raw)+quotes : end-quotes]
+}
+
+// name reads the name of a member.
+func (r *jsonReader) name(raw jsontext.Value) (string, error) {
+	if known, ok := r.names[string(raw)]; ok {
+		return known, nil
 	}
-	return name
+	name, err := r.unquote(raw)
+	if err == nil && len(raw) <= maxKeptName && len(r.names) < maxKeptNames {
+		name = strings.Clone(name)
+		r.names[string(raw)] = name
+	}
+	return name, err
 }

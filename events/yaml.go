@@ -11,6 +11,9 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
+// maxFile is far above any real file, and bounds the parser's recursion on one that is none.
+const maxFile = 1 << 20
+
 // yamlReader walks a YAML file and notes every fault with its place, instead of stopping at the first.
 type yamlReader struct {
 	faults  Faults
@@ -26,8 +29,8 @@ type entry struct {
 
 // root parses the one document of a file. It returns nil where there is nothing to go on with.
 func (y *yamlReader) root(text []byte) ast.Node {
-	if !utf8.Valid(text) {
-		y.faults = append(y.faults, Fault{1, 1, "not UTF-8"})
+	if !utf8.Valid(text) || len(text) > maxFile {
+		y.faults = append(y.faults, Fault{1, 1, fmt.Sprintf("not UTF-8, or more than %d bytes", maxFile)})
 		return nil
 	}
 	file, err := parseYAML(strings.TrimPrefix(string(text), byteOrderMark))
