@@ -1,0 +1,308 @@
+package ddb
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"inorder/events"
+	"inorder/ordering"
+)
+
+// This file holds the legal writes, one constructor each. There is no other way to change a table, and none of them is
+// without a condition. Every failed condition returns what is there instead.
+
+const returnOld = types.ReturnValuesOnConditionCheckFailureAllOld
+
+// swapPut replaces an entity that is still at prev. The clock is compared beside the revision because a PutNewer that
+// came between has begun revisions anew, but never with the clock that was there before.
+func (t Tables) swapPut(key ordering.Key, prev, next *ordering.Entity) (*types.Put, error) {
+	x := newExpression()
+	if !prev.Exists {
+		x.require(x.absent(attrPK))
+		return t.entityPut(key, next, x)
+	}
+	x.require(x.present(attrPK)) // what is absent has no revision either
+	if prev.Rev != 0 {
+		x.require(x.compare(attrRev, "=", integer(prev.Rev)))
+	} else {
+		x.require(x.absent(attrRev))
+	}
+	if prev.Clock != "" {
+		x.require(x.compare(attrClock, "=", text(prev.Clock)))
+	} else {
+		x.require(x.absent(attrClock))
+	}
+	return t.entityPut(key, next, x)
+}
+
+// newerPut replaces an entity whose clock is lower than below, or that has none.
+func (t Tables) newerPut(key ordering.Key, next *ordering.Entity, below string) (*types.Put, error) {
+	x := newExpression()
+	x.require("(" + x.absent(attrClock) + " OR " + x.compare(attrClock, "<", text(below)) + ")")
+	return t.entityPut(key, next, x)
+}
+
+func (t Tables) entityPut(key ordering.Key, next *ordering.Entity, x *expression) (*types.Put, error) {
+	it, err := encodeEntity(key, next)
+	if err != nil {
+		return nil, err
+	}
+	return put(t.Entities, it, x), nil
+}
+
+// mergeUpdate changes the parts of a state entity that it brings newer clocks for.
+func (t Tables) mergeUpdate(key ordering.Key, m ordering.Merge) (*types.Update, error) {
+	x := newExpression()
+	lowest := slices.MinFunc(m.Parts, func(a, b ordering.Part) int { return cmp.Compare(a.Clock, b.Clock) }).Clock
+	if m.Floor == "" {
+		x.require("(" + x.absent(attrClock) + " OR " + x.compare(attrClock, "<", text(lowest)) + ")")
+	} else {
+		x.require("(" + x.absent(attrPK) + " OR (" + x.compare(attrClock, ">=", text(m.Floor)) +
+			" AND " + x.compare(attrClock, "<", text(lowest)) + "))")
+		x.setOnce(attrClock, text(m.Floor))
+	}
+	for _, part := range m.Parts {
+		if err := x.part(part); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.tombs(m); err != nil {
+		return nil, err
+	}
+	x.last(m.Last)
+	x.add(attrRev, integer(1))
+	return t.entityUpdate(key, x)
+}
+
+func (x *expression) part(p ordering.Part) error {
+	clock := attrClockPrefix + p.Name
+	name, value := x.name(clock), x.value(text(p.Clock))
+	x.require("(attribute_not_exists(" + name + ") OR " + name + " < " + value + ")")
+	x.sets = append(x.sets, name+" = "+value)
+	for _, attribute := range slices.Sorted(maps.Keys(p.Set)) {
+		encoded, err := encodeValue(p.Set[attribute])
+		if err != nil {
+			return err
+		}
+		x.set(attribute, encoded)
+	}
+	for _, attribute := range p.Remove {
+		x.remove(attribute)
+	}
+	return nil
+}
+
+// tombs changes who is deleted. An attribute brings the whole entity back; a source leaves the set, or joins it.
+// Some of each would name the attribute in two clauses, which DynamoDB refuses.
+func (x *expression) tombs(m ordering.Merge) error {
+	if !m.BySource {
+		x.remove(attrDeleted)
+		return nil
+	}
+	var gone, back []string
+	for _, part := range m.Parts {
+		if part.Tomb {
+			gone = append(gone, part.Name)
+		} else {
+			back = append(back, part.Name)
+		}
+	}
+	switch {
+	case len(gone) > 0 && len(back) > 0:
+		return fmt.Errorf("%w: some sources are deleted and some are not", ordering.ErrTooComplex)
+	case len(gone) > 0:
+		x.add(attrDeleted, texts(gone...))
+	default:
+		x.del(attrDeleted, texts(back...))
+	}
+	return nil
+}
+
+// last replaces what is remembered of the last event, and forgets what the new one lacks.
+func (x *expression) last(last ordering.Last) {
+	it := item{}
+	itemWriter(it).last(last)
+	for _, name := range lastAttributes {
+		if v, ok := it[name]; ok {
+			x.set(name, v)
+		} else {
+			x.remove(name)
+		}
+	}
+}
+
+// addUpdate lets the database add, where none of the numbers is counted yet.
+func (t Tables) addUpdate(key ordering.Key, a ordering.Addition) (*types.Update, error) {
+	x := newExpression()
+	ahead := x.name(attrAhead)
+	counted := make([]string, len(a.Numbers))
+	for i, n := range a.Numbers {
+		counted[i] = "contains(" + ahead + ", " + x.value(integer(n)) + ")"
+	}
+	x.require("(" + x.absent(attrPK) + " OR (" +
+		x.compare(attrGen, "=", integer(a.Gen)) + " AND " +
+		x.compare(attrApplied, "<", integer(a.Numbers[0])) + " AND " +
+		"NOT (" + strings.Join(counted, " OR ") + ")))")
+	x.sums(a.Amounts)
+	x.add(attrAhead, integers(a.Numbers))
+	x.set(attrToken, text(a.Token))
+	x.setOnce(attrGen, integer(a.Gen))
+	if !a.GapSince.IsZero() {
+		x.setOnce(attrGapShard, integer(gapShard(EntityPK(key))))
+		x.setOnce(attrGapSince, instant(a.GapSince))
+	}
+	x.last(a.Last)
+	return t.entityUpdate(key, x)
+}
+
+// sums adds the amounts and makes the entity one with a cursor.
+func (x *expression) sums(amounts map[string]events.Number) {
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		x.add(name, &types.AttributeValueMemberN{Value: string(amounts[name])})
+	}
+	x.add(attrRev, integer(1))
+	x.setOnce(attrApplied, integer(0))
+}
+
+// markedUpdate adds amounts to whatever the entity is: the markers of its transaction are its condition.
+func (t Tables) markedUpdate(key ordering.Key, amounts map[string]events.Number, last ordering.Last) (*types.Update, error) {
+	x := newExpression()
+	x.sums(amounts)
+	x.setOnce(attrGen, integer(0))
+	x.last(last)
+	return t.entityUpdate(key, x)
+}
+
+// catchUpUpdate moves the cursor through numbers that are counted already. Only a catching up takes numbers out of the
+// set, so whatever is added meanwhile stays in it.
+func (t Tables) catchUpUpdate(key ordering.Key, at *ordering.Entity, through int64, token string) (*types.Update, error) {
+	x := newExpression()
+	x.require(x.compare(attrGen, "=", integer(at.Gen)))
+	x.require(x.compare(attrApplied, "=", integer(at.Applied)))
+	x.set(attrApplied, integer(through))
+	x.set(attrToken, text(token))
+	x.add(attrRev, integer(1))
+	if passed := at.Ahead.Without(at.Ahead.Above(through)...); len(passed) > 0 {
+		x.del(attrAhead, integers(passed)) // an empty set is no value
+	}
+	return t.entityUpdate(key, x)
+}
+
+func (t Tables) entityUpdate(key ordering.Key, x *expression) (*types.Update, error) {
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	return &types.Update{
+		TableName:                           &t.Entities,
+		Key:                                 item{attrPK: text(EntityPK(key))},
+		UpdateExpression:                    x.update(),
+		ConditionExpression:                 x.condition(),
+		ExpressionAttributeNames:            x.names,
+		ExpressionAttributeValues:           x.values,
+		ReturnValuesOnConditionCheckFailure: returnOld,
+	}, nil
+}
+
+// markerPut writes a marker that is not there yet.
+func (t Tables) markerPut(m ordering.Marker) *types.Put { return t.newItemPut(encodeMarker(m)) }
+
+// rowPut logs an event where its number is free.
+func (t Tables) rowPut(key ordering.Key, row ordering.Row) (*types.Put, error) {
+	it, err := encodeRow(EntityPK(key), row)
+	if err != nil {
+		return nil, err
+	}
+	return t.newItemPut(it), nil
+}
+
+func (t Tables) newItemPut(it item) *types.Put {
+	x := newExpression()
+	x.require(x.absent(attrPK))
+	return put(t.Items, it, x)
+}
+
+// rowUpdate moves the expiry of a row that is still the one that was read.
+func (t Tables) rowUpdate(key ordering.Key, row ordering.Row, until time.Time) *types.Update {
+	x := newExpression()
+	was := item{}
+	w := itemWriter(was)
+	w.text(rowVoid, row.Void)
+	w.text(rowEventID, row.EventID)
+	w.text(rowSource, row.Source)
+	w.text(rowFingerprint, row.Fingerprint)
+	w.epoch(attrExpiresAt, row.ExpiresAt)
+	x.require(x.present(attrPK)) // or it would make a row of nothing
+	for _, name := range []string{rowVoid, rowEventID, rowSource, rowFingerprint, attrExpiresAt} {
+		if v, ok := was[name]; ok {
+			x.require(x.compare(name, "=", v))
+		} else {
+			x.require(x.absent(name))
+		}
+	}
+	x.set(attrExpiresAt, integer(until.Unix()))
+	return &types.Update{
+		TableName:                           &t.Items,
+		Key:                                 rowKey(EntityPK(key), row),
+		UpdateExpression:                    x.update(),
+		ConditionExpression:                 x.condition(),
+		ExpressionAttributeNames:            x.names,
+		ExpressionAttributeValues:           x.values,
+		ReturnValuesOnConditionCheckFailure: returnOld,
+	}
+}
+
+func put(table string, it item, x *expression) *types.Put {
+	in := &types.Put{
+		TableName:                           &table,
+		Item:                                it,
+		ConditionExpression:                 x.condition(),
+		ExpressionAttributeNames:            x.names,
+		ReturnValuesOnConditionCheckFailure: returnOld,
+	}
+	if len(x.values) > 0 {
+		in.ExpressionAttributeValues = x.values // an empty map is refused
+	}
+	return in
+}
+
+// transaction is an entity's write together with its markers: all or nothing, the entity first. The SDK makes the token
+// of a transaction before its first attempt and keeps it for its retries, so a retry after a lost answer does not meet
+// its own write.
+func (t Tables) transaction(write types.TransactWriteItem, markers []ordering.Marker) *dynamodb.TransactWriteItemsInput {
+	actions := []types.TransactWriteItem{write}
+	for _, m := range markers {
+		actions = append(actions, types.TransactWriteItem{Put: t.markerPut(m)})
+	}
+	return &dynamodb.TransactWriteItemsInput{TransactItems: actions}
+}
+
+func putInput(p *types.Put) *dynamodb.PutItemInput {
+	return &dynamodb.PutItemInput{
+		TableName:                           p.TableName,
+		Item:                                p.Item,
+		ConditionExpression:                 p.ConditionExpression,
+		ExpressionAttributeNames:            p.ExpressionAttributeNames,
+		ExpressionAttributeValues:           p.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: p.ReturnValuesOnConditionCheckFailure,
+	}
+}
+
+func updateInput(u *types.Update, returned types.ReturnValue) *dynamodb.UpdateItemInput {
+	return &dynamodb.UpdateItemInput{
+		TableName:                           u.TableName,
+		Key:                                 u.Key,
+		UpdateExpression:                    u.UpdateExpression,
+		ConditionExpression:                 u.ConditionExpression,
+		ExpressionAttributeNames:            u.ExpressionAttributeNames,
+		ExpressionAttributeValues:           u.ExpressionAttributeValues,
+		ReturnValues:                        returned,
+		ReturnValuesOnConditionCheckFailure: u.ReturnValuesOnConditionCheckFailure,
+	}
+}
