@@ -109,7 +109,7 @@ func (c *Consumer) parts(messages []*received) []*part {
 func (c *Consumer) key(e *events.Event) ordering.Key {
 	key := ordering.Key{Consumer: c.Streams.Consumer, Stream: e.Stream.Name, ID: e.EntityID}
 	if e.Stream.PerSource {
-		key.Source = e.Source
+		key.PerSource, key.Source = true, e.Source
 	}
 	return key
 }

@@ -1,0 +1,365 @@
+package functions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	awsevents "github.com/aws/aws-lambda-go/events"
+
+	"inorder/events"
+	"inorder/ordering"
+)
+
+const testStreams = `
+consumer: c
+streams:
+  - {name: doc, types: [DocSet, "doc.*"], mode: state, clock: entity}
+  - {name: ledger, types: [Posted], mode: step, projection: {sum: {balance: data.amount}}}
+  - {name: own, types: [OwnSet], mode: step, per_source: true, projection: {sum: {n: data.n}}}
+  - {name: object, types: ["ObjectCreated:*"], mode: state, clock: entity, order: {by: hex}}
+`
+
+const (
+	standardARN = "arn:aws:sqs:eu-west-1:123456789012:events"
+	fifoARN     = "arn:aws:sqs:eu-west-1:123456789012:events.fifo"
+)
+
+var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// fakeLoop stands for ordering.Loop: it ends every delivery as `ends` says, by message id, Applied otherwise.
+type fakeLoop struct {
+	mu    sync.Mutex
+	calls []string // "entity: ids"
+	keys  []ordering.Key
+	ends  map[string]ordering.Outcome
+	apply func(ctx context.Context, key ordering.Key, batch []ordering.Delivery) ordering.Report // instead, where set
+}
+
+func (f *fakeLoop) Apply(ctx context.Context, key ordering.Key, batch []ordering.Delivery) ordering.Report {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ids := make([]string, len(batch))
+	var report ordering.Report
+	for i, d := range batch {
+		ids[i] = d.Message.ID
+		o, ok := f.ends[d.Message.ID]
+		if !ok {
+			o = ordering.Outcome{Disposition: ordering.Applied}
+		}
+		report.Outcomes = append(report.Outcomes, o)
+	}
+	f.calls = append(f.calls, key.ID+": "+strings.Join(ids, " "))
+	f.keys = append(f.keys, key)
+	if f.apply != nil {
+		return f.apply(ctx, key, batch)
+	}
+	return report
+}
+
+// fakeQuarantine keeps what is copied.
+type fakeQuarantine struct {
+	mu     sync.Mutex
+	copies []ordering.Copy
+	err    error
+	copy   func(ctx context.Context, c ordering.Copy) error
+}
+
+func (f *fakeQuarantine) Copy(ctx context.Context, c ordering.Copy) error {
+	if f.copy != nil {
+		return f.copy(ctx, c)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return f.err
+	}
+	f.copies = append(f.copies, c)
+	return nil
+}
+
+// bench is a consumer with everything around it that a test may look at.
+type bench struct {
+	*Consumer
+	loop       *fakeLoop
+	quarantine *fakeQuarantine
+	emf, logs  *bytes.Buffer
+	seen       map[string][]string // message id → dispositions
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	config, err := events.ParseStreams([]byte(testStreams), events.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{
+		loop: &fakeLoop{ends: map[string]ordering.Outcome{}}, quarantine: &fakeQuarantine{},
+		emf: &bytes.Buffer{}, logs: &bytes.Buffer{}, seen: map[string][]string{},
+	}
+	now := func() time.Time { return testNow }
+	b.Consumer = &Consumer{
+		Loop: b.loop, Streams: config, Quarantine: b.quarantine,
+		Metrics: NewMetrics(b.emf, config.Consumer, now), Log: NewLogger(b.logs, slog.LevelDebug), Now: now, Parallel: 4,
+		Observe: func(m events.Message, outcomes []ordering.Outcome) {
+			b.seen[m.ID] = nil
+			for _, o := range outcomes {
+				b.seen[m.ID] = append(b.seen[m.ID], o.Disposition.String())
+			}
+		},
+	}
+	return b
+}
+
+// handle returns the bytes that Lambda sees.
+func (b *bench) handle(t *testing.T, ctx context.Context, records ...awsevents.SQSMessage) string {
+	t.Helper()
+	out, err := b.Handle(ctx, awsevents.SQSEvent{Records: records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// total is what a counter came to over all documents, under [consumer].
+func (b *bench) total(t *testing.T, metric string) float64 {
+	t.Helper()
+	var sum float64
+	for _, line := range strings.Split(strings.TrimSpace(b.emf.String()), "\n") {
+		var doc map[string]any
+		if line == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(line), &doc); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		if n, ok := doc[metric].(float64); ok {
+			sum += n
+		}
+	}
+	return sum
+}
+
+func record(id, body string) awsevents.SQSMessage {
+	return awsevents.SQSMessage{MessageId: id, Body: body, EventSourceARN: standardARN, Attributes: map[string]string{
+		"ApproximateReceiveCount": "1", "SentTimestamp": "1772366399000",
+	}}
+}
+
+func inGroup(r awsevents.SQSMessage, group string) awsevents.SQSMessage {
+	r.EventSourceARN = fifoARN
+	r.Attributes["MessageGroupId"] = group
+	return r
+}
+
+func docSet(id, entity string, seq int) awsevents.SQSMessage {
+	return record(id, fmt.Sprintf(`{"event_id":"e-%s","type":"DocSet","entity_id":%q,"seq":%d,"data":{"v":1}}`, id, entity, seq))
+}
+
+func failures(ids ...string) string {
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"itemIdentifier":%q}`, id)
+	}
+	return `{"batchItemFailures":[` + b.String() + `]}`
+}
+
+func deferral() ordering.Outcome {
+	return ordering.Outcome{Disposition: ordering.Deferred, Err: errors.New("throttled")}
+}
+
+func (b *bench) want(t *testing.T, dispositions map[string][]string) {
+	t.Helper()
+	for id, want := range dispositions {
+		if !slices.Equal(b.seen[id], want) {
+			t.Errorf("%s ended as %v, want %v", id, b.seen[id], want)
+		}
+	}
+}
+
+// The bytes that Lambda sees: {} or a misspelt key would make SQS delete a batch, or redeliver it.
+func TestAnswerIsAlwaysAList(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		records []awsevents.SQSMessage
+		want    string
+	}{
+		{"an empty batch", nil, failures()},
+		{"all acked", []awsevents.SQSMessage{docSet("m1", "a", 1), docSet("m2", "b", 1)}, failures()},
+		{"one comes back", []awsevents.SQSMessage{docSet("m1", "a", 1), docSet("late", "b", 1), docSet("m3", "c", 1)}, failures("late")},
+		{"an id that stands twice", []awsevents.SQSMessage{docSet("late", "a", 1), docSet("late", "a", 1)}, failures("late")},
+		{"poison is acked", []awsevents.SQSMessage{record("m1", "{{"), docSet("m2", "b", 1)}, failures()},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.loop.ends["late"] = deferral()
+			if got := b.handle(t, t.Context(), tt.records...); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if got, want := b.total(t, MetricConsumed), float64(len(tt.records)); got != want {
+				t.Errorf("consumed %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// An id that stands twice in a batch is acked only where both of its records may be.
+func TestTwiceInABatchNeedsBothAcks(t *testing.T) {
+	b := newBench(t)
+	first, second := docSet("m1", "a", 1), docSet("m1", "b", 1)
+	b.loop.apply = func(_ context.Context, key ordering.Key, _ []ordering.Delivery) ordering.Report {
+		if key.ID == "b" {
+			return ordering.Report{Outcomes: []ordering.Outcome{deferral()}}
+		}
+		return ordering.Report{Outcomes: []ordering.Outcome{{Disposition: ordering.Applied}}}
+	}
+	if got := b.handle(t, t.Context(), first, second); got != failures("m1") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Nothing can be judged, or named to SQS: then, and only then, the whole batch comes back.
+func TestErrorOnlyWhereNothingCanBeJudged(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.Handle(t.Context(), awsevents.SQSEvent{Records: []awsevents.SQSMessage{{Body: "{}"}}}); err == nil {
+		t.Error("a record without an id was accepted")
+	}
+	for _, broken := range []*Consumer{{Loop: b.loop}, {Streams: b.Streams}} {
+		if _, err := broken.Handle(t.Context(), awsevents.SQSEvent{}); err == nil {
+			t.Error("a consumer without streams or loop answered")
+		}
+	}
+	if len(b.loop.calls) > 0 {
+		t.Errorf("the loop was called: %v", b.loop.calls)
+	}
+}
+
+// Guarantee 1: events of one entity in their order by one call; entities by calls of their own.
+func TestEntitiesAreSeparateAndInOrder(t *testing.T) {
+	b := newBench(t)
+	ofSource := func(id, source string) awsevents.SQSMessage {
+		return record(id, fmt.Sprintf(`{"event_id":"e","type":"OwnSet","entity_id":"z","source":%q,"seq":1,"data":{"n":1}}`, source))
+	}
+	b.handle(t, t.Context(), docSet("m1", "a", 2), docSet("m2", "b", 1), docSet("m3", "a", 1), ofSource("m4", "crm"), ofSource("m5", ""))
+	slices.Sort(b.loop.calls)
+	if want := []string{"a: m1 m3", "b: m2", "z: m4", "z: m5"}; !slices.Equal(b.loop.calls, want) {
+		t.Errorf("calls %q, want %q", b.loop.calls, want)
+	}
+	for _, want := range []ordering.Key{
+		{Consumer: "c", Stream: "doc", ID: "a"},
+		{Consumer: "c", Stream: "own", ID: "z", PerSource: true, Source: "crm"},
+		{Consumer: "c", Stream: "own", ID: "z", PerSource: true},
+	} {
+		if !slices.Contains(b.loop.keys, want) {
+			t.Errorf("no call for %+v in %+v", want, b.loop.keys)
+		}
+	}
+}
+
+// Guarantees 1 and 3: a panic costs its own entity one redelivery, and its value, which may be event data, is not logged.
+func TestPanicDefersItsOwnEntity(t *testing.T) {
+	b := newBench(t)
+	b.loop.apply = func(_ context.Context, key ordering.Key, batch []ordering.Delivery) ordering.Report {
+		if key.ID == "a" {
+			panic("the secret of " + key.ID)
+		}
+		out := make([]ordering.Outcome, len(batch))
+		for i := range out {
+			out[i].Disposition = ordering.Stale
+		}
+		return ordering.Report{Outcomes: out}
+	}
+	if got := b.handle(t, t.Context(), docSet("m1", "a", 1), docSet("m2", "b", 1), docSet("m3", "a", 2)); got != failures("m1", "m3") {
+		t.Errorf("got %s", got)
+	}
+	b.want(t, map[string][]string{"m1": {"deferred"}, "m2": {"stale"}, "m3": {"deferred"}})
+	if logs := b.logs.String(); strings.Contains(logs, "secret") || !strings.Contains(logs, "panic of type string at inorder/functions.") {
+		t.Errorf("logs: %s", logs)
+	}
+	if got := b.total(t, "events_deferred_total"); got != 2 {
+		t.Errorf("deferred %v, want 2", got)
+	}
+}
+
+// Guarantee 3: a loop that reports less than it was given has not decided about the rest.
+func TestMissingOutcomeIsDeferred(t *testing.T) {
+	b := newBench(t)
+	b.loop.apply = func(context.Context, ordering.Key, []ordering.Delivery) ordering.Report {
+		return ordering.Report{Outcomes: []ordering.Outcome{{Disposition: ordering.Applied}}}
+	}
+	if got := b.handle(t, t.Context(), docSet("m1", "a", 1), docSet("m2", "a", 2)); got != failures("m2") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Types that a later release handles must not be lost by this one.
+func TestUnsupportedTypesComeBack(t *testing.T) {
+	b := newBench(t)
+	void := record("v", `{"type":"inorder.void","stream":"ledger","entity_id":"a","ranges":[[7,7]],"reason":"expired"}`)
+	if got := b.handle(t, t.Context(), void, docSet("m1", "a", 1)); got != failures("v") {
+		t.Errorf("got %s", got)
+	}
+	if !strings.Contains(b.logs.String(), "inorder.void") || len(b.quarantine.copies) > 0 {
+		t.Errorf("logs %s, copies %v", b.logs, b.quarantine.copies)
+	}
+}
+
+func s3Record(key, sequencer string) string {
+	return fmt.Sprintf(`{"eventVersion":"2.1","eventSource":"aws:s3","eventTime":"2026-01-01T00:00:00.000Z","eventName":"ObjectCreated:Put",`+
+		`"s3":{"bucket":{"name":"pics"},"object":{"key":%q,"sequencer":%q}}}`, key, sequencer)
+}
+
+func s3Notice(id string, records ...string) awsevents.SQSMessage {
+	return record(id, `{"Records":[`+strings.Join(records, ",")+`]}`)
+}
+
+// A message with several events is acked when each of them may be; each is counted.
+func TestSeveralEventsInOneMessage(t *testing.T) {
+	b := newBench(t)
+	b.loop.apply = func(_ context.Context, key ordering.Key, _ []ordering.Delivery) ordering.Report {
+		if strings.HasSuffix(key.ID, "late.png") {
+			return ordering.Report{Outcomes: []ordering.Outcome{deferral()}}
+		}
+		return ordering.Report{Outcomes: []ordering.Outcome{{Disposition: ordering.Applied}}}
+	}
+	got := b.handle(t, t.Context(), s3Notice("two", s3Record("a.png", "01"), s3Record("b.png", "02")),
+		s3Notice("mixed", s3Record("c.png", "03"), s3Record("late.png", "04")))
+	if got != failures("mixed") {
+		t.Errorf("got %s", got)
+	}
+	b.want(t, map[string][]string{"two": {"applied", "applied"}, "mixed": {"applied", "deferred"}})
+	if got := b.total(t, MetricConsumed); got != 4 {
+		t.Errorf("consumed %v, want 4", got)
+	}
+}
+
+// One copy is enough for all of a message's refused events: a redrive brings them all back.
+func TestOneCopyOfAMessageWithSeveralRefusedEvents(t *testing.T) {
+	b := newBench(t)
+	if got := b.handle(t, t.Context(), s3Notice("m", s3Record("a.png", "zz"), s3Record("b.png", "02"), s3Record("c.png", "-"))); got != failures() {
+		t.Errorf("got %s", got)
+	}
+	b.want(t, map[string][]string{"m": {"quarantined", "applied", "quarantined"}})
+	if len(b.quarantine.copies) != 1 {
+		t.Fatalf("%d copies, want 1", len(b.quarantine.copies))
+	}
+	o := b.quarantine.copies[0].Outcome
+	if o.Reason != events.BadOrderKey || !strings.Contains(o.Detail, "record 0: ") || !strings.Contains(o.Detail, "record 2: ") {
+		t.Errorf("copied as %+v", o)
+	}
+}
