@@ -73,7 +73,7 @@ func (t Tables) mergeUpdate(key ordering.Key, m ordering.Merge) (*types.Update, 
 			return nil, err
 		}
 	}
-	if err := x.tombs(m); err != nil {
+	if err := x.tombs(m.Parts); err != nil {
 		return nil, err
 	}
 	x.last(m.Last)
@@ -99,15 +99,10 @@ func (x *expression) part(p ordering.Part) error {
 	return nil
 }
 
-// tombs changes who is deleted. An attribute brings the whole entity back; a source leaves the set, or joins it.
-// Some of each would name the attribute in two clauses, which DynamoDB refuses.
-func (x *expression) tombs(m ordering.Merge) error {
-	if !m.BySource {
-		x.remove(attrDeleted)
-		return nil
-	}
+// tombs changes who is deleted. Parts of both kinds would name the attribute in two clauses, which DynamoDB refuses.
+func (x *expression) tombs(parts []ordering.Part) error {
 	var gone, back []string
-	for _, part := range m.Parts {
+	for _, part := range parts {
 		if part.Tomb {
 			gone = append(gone, part.Name)
 		} else {
@@ -116,7 +111,7 @@ func (x *expression) tombs(m ordering.Merge) error {
 	}
 	switch {
 	case len(gone) > 0 && len(back) > 0:
-		return fmt.Errorf("%w: some sources are deleted and some are not", ordering.ErrTooComplex)
+		return fmt.Errorf("%w: some parts are deleted and some are not", ordering.ErrTooComplex)
 	case len(gone) > 0:
 		x.add(attrDeleted, texts(gone...))
 	default:

@@ -77,12 +77,8 @@ type Merge struct {
 	// existing one must have a Clock from it on and below every part's clock. Where it is empty the entity must have
 	// no Clock, or one below every part's clock.
 	Floor string
-	Parts []Part
+	Parts []Part // each leaves Tombs by its name, or joins them where it is a tombstone; all of one kind
 	Last  Last
-
-	// BySource: the parts are sources, with `clock: source`; each leaves Tombs, or joins them where it is one.
-	// Otherwise they are attributes, and any of them brings a deleted entity back: Tombs is emptied.
-	BySource bool
 }
 
 // Part is what has one clock: an attribute, or all that a source owns.
