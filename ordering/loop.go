@@ -2,6 +2,9 @@ package ordering
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"inorder/events"
@@ -19,6 +22,10 @@ type Loop struct {
 	Cache       *Cache // of a warm function; nil: every entity is read
 	Now         func() time.Time
 	NewToken    func() string // unique for every write
+	RowsAtOnce  int           // log rows of one entity that are put side by side; 0 is 1
+
+	// Wait passes a little time before another round on an item that others fight over; nil: none passes.
+	Wait func(ctx context.Context, round int)
 }
 
 // EffectsMode is what happens to effects.
@@ -40,6 +47,8 @@ type Report struct {
 	Outcomes  []Outcome // one per delivery, in their order
 	Counts    map[Count]int
 	Distances []Distance // of early arrivals
+
+	drainedAny bool
 }
 
 // Count names a counter beside the dispositions'.
@@ -62,8 +71,112 @@ const (
 	MetricRestartSuspected = "sequence_restarts_suspected_total"
 )
 
+// maxRounds is how often an invocation decides again on one entity. Whoever loses a round has lost it to a write that
+// landed, so others made progress; after this many the message is better off with a later delivery.
+const maxRounds = 24
+
+// errBusy is why a delivery that lost every round is deferred.
+var errBusy = errors.New("the entity kept moving: others write it faster than this invocation can decide")
+
 // Apply takes one entity's part of a batch, in the order of arrival, all of it of one stream. It returns when every
 // delivery has an outcome that is durable, or is deferred.
 func (l *Loop) Apply(ctx context.Context, key Key, batch []Delivery) Report {
-	panic("to be written")
+	r := &Report{Outcomes: make([]Outcome, len(batch)), Counts: map[Count]int{}}
+	jobs := make([]*job, len(batch))
+	for i := range batch {
+		jobs[i] = &job{Delivery: batch[i], out: &r.Outcomes[i]}
+	}
+	l.apply(ctx, key, jobs, r)
+	return *r
+}
+
+// job is one delivery on its way to an outcome. It is open until decide is called.
+type job struct {
+	Delivery
+	out     *Outcome
+	decided bool
+}
+
+func (j *job) decide(o Outcome) { *j.out, j.decided = o, true }
+
+func open(jobs []*job) []*job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.decided })
+}
+
+// apply sets copies aside, for what a copy is follows from what its original became, and then takes one generation
+// after the other, the lower one first.
+func (l *Loop) apply(ctx context.Context, key Key, jobs []*job, r *Report) {
+	if len(jobs) == 0 {
+		return
+	}
+	stream := jobs[0].Event.Stream
+	originals, copies := setCopiesAside(stream, jobs)
+	for _, generation := range byGeneration(stream, originals) {
+		l.applyMode(ctx, key, stream, generation, r)
+	}
+	var again []*job
+	for _, c := range copies {
+		if outcome, follows := c.original.copyOutcome(c.job); follows {
+			c.decide(outcome)
+		} else {
+			again = append(again, c.job)
+		}
+	}
+	l.apply(ctx, key, again, r) // fewer than before: each round of copies loses its originals
+}
+
+func (l *Loop) applyMode(ctx context.Context, key Key, s *events.Stream, jobs []*job, r *Report) {
+	switch s.Mode {
+	case events.State:
+		l.applyState(ctx, key, s, jobs, r)
+	case events.Step:
+		l.applyStep(ctx, key, s, jobs, r)
+	case events.Delta:
+		if s.Order.By == events.ByNone {
+			l.applyMarked(ctx, key, s, jobs)
+		} else {
+			l.applyDelta(ctx, key, s, jobs, r)
+		}
+	}
+}
+
+// giveUp defers what is still open.
+func giveUp(jobs []*job, err error) {
+	for _, j := range jobs {
+		if !j.decided {
+			j.decide(Outcome{Disposition: Deferred, Err: err})
+		}
+	}
+}
+
+// nothingWritten reports whether a store's error says for sure that the write did not happen.
+func nothingWritten(err error) bool {
+	for _, sure := range []error{ErrThrottled, ErrContended, ErrTooLarge, ErrNumberRange, ErrInvalid} {
+		if errors.Is(err, sure) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Loop) wait(ctx context.Context, round int) {
+	if l.Wait != nil {
+		l.Wait(ctx, round)
+	}
+}
+
+// read returns the entity as it is now.
+func (l *Loop) read(ctx context.Context, key Key) (*Entity, error) {
+	e, err := l.Store.Entity(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read %s of stream %s: %w", quoteID(key.ID), key.Stream, err)
+	}
+	l.Cache.put(key, e)
+	return e, nil
+}
+
+func (r *Report) count(metric string, e *events.Event, n int) {
+	if n > 0 {
+		r.Counts[Count{metric, e.Pattern}] += n
+	}
 }

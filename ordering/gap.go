@@ -1,0 +1,75 @@
+package ordering
+
+import "time"
+
+// highest is the highest number that the entity knows of.
+func (c *Cursor) highest() int64 {
+	return max(c.Applied, c.MaxSeen, c.Waiting.Max(), c.Ahead.Max())
+}
+
+// Effective is the cursor continued through what is counted already. For a step entity it is the cursor.
+func (c *Cursor) Effective() int64 { return c.Ahead.Through(c.Applied) }
+
+// openGap reports whether anything is known above the effective cursor: missing, waiting or blocked.
+func (c *Cursor) openGap() bool { return c.highest() > c.Effective() }
+
+// owesEffects reports whether effects up to the cursor are not sent yet.
+func (c *Cursor) owesEffects() bool {
+	return c.Dispatched != nil && (c.Dispatched.Gen < c.Gen || c.Dispatched.Seq < c.Applied)
+}
+
+// settleGap puts the entity into the sweeper's index or takes it out. A gap is as old as the first sight of it, and
+// attempts start again when the cursor moves. lowestWaiting is when the lowest number that still waits was received,
+// where the drain has read it: the witnesses below it are gone.
+func (e *Entity) settleGap(prev *Entity, now time.Time, drained bool, lowestWaiting time.Time) {
+	if !e.openGap() && !e.owesEffects() {
+		e.Gap = nil
+		return
+	}
+	if prev.Gap == nil {
+		e.Gap = &Gap{Since: now}
+		return
+	}
+	gap := *prev.Gap
+	if e.Effective() != prev.Effective() || e.Gen != prev.Gen {
+		gap.Escalations, gap.EscalateAt = 0, time.Time{}
+		if drained {
+			gap.Since = now
+			if !lowestWaiting.IsZero() {
+				gap.Since = lowestWaiting
+			}
+		}
+	}
+	e.Gap = &gap
+}
+
+// Absent reports whether there is no state: nothing was ever applied in this life, or the entity was deleted.
+func (e *Entity) Absent() bool {
+	if !e.Exists {
+		return true
+	}
+	if e.Clock == "" && len(e.Clocks) == 0 { // step, delta, or a state entity of which only a mark is known
+		return e.Applied == 0 && len(e.Ahead) == 0 && len(e.State) == 0
+	}
+	if len(e.Clocks) > 0 && len(e.Tombs) > 0 { // clock: source
+		for source := range e.Clocks {
+			if !contains(e.Tombs, source) {
+				return false
+			}
+		}
+		return true
+	}
+	if len(e.Clocks) > 0 {
+		return false
+	}
+	return len(e.Tombs) > 0 || e.Rev > 0 // a floor with nothing above it: clock: attribute, deleted
+}
+
+func contains[T comparable](all []T, s T) bool {
+	for _, x := range all {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,67 @@
+package ordering
+
+import (
+	"time"
+
+	"inorder/events"
+)
+
+// same reports whether an event is the one that is remembered: its id, of its source, with its content. Where ids are
+// absent the position, which the caller has compared, is the identity.
+func same(e *events.Event, id, source, fingerprint string) bool {
+	return e.ID == id && e.Source == source && e.Fingerprint == fingerprint
+}
+
+func (l *Last) is(e *events.Event) bool { return same(e, l.EventID, l.Source, l.Fingerprint) }
+
+func (r *Row) is(e *events.Event) bool {
+	return r.Void == "" && same(e, r.EventID, r.Source, r.Fingerprint)
+}
+
+// known reports whether there is anything to compare with.
+func (l *Last) known() bool { return l.Fingerprint != "" }
+
+// wroteBy reports whether this very delivery left the trace: the answer to the write was lost, not the write.
+func wroteBy(d Delivery, messageID string, receiveCount int) bool {
+	return d.Message.ID == messageID && d.Message.ReceiveCount == receiveCount
+}
+
+func sameEvent(a, b *events.Event) bool {
+	return a.Clock == b.Clock && same(a, b.ID, b.Source, b.Fingerprint)
+}
+
+// atTie judges an event whose position is held already: by itself, by another, or by someone who is forgotten.
+func atTie(e *events.Event, holder Last) Outcome {
+	if !holder.known() || holder.is(e) {
+		return Outcome{Disposition: Duplicate}
+	}
+	return Outcome{Disposition: Conflict, Reason: events.Conflict, Detail: "its position is held by event " + quoteID(holder.EventID)}
+}
+
+func quoteID(id string) string {
+	if id == "" {
+		return "without an id"
+	}
+	if len(id) > 120 {
+		id = id[:120] + "…"
+	}
+	return `"` + id + `"`
+}
+
+func lastOf(d Delivery, now time.Time) Last {
+	return Last{
+		EventID: d.Event.ID, Source: d.Event.Source, Fingerprint: d.Event.Fingerprint, Type: d.Event.Type,
+		PublishedAt: d.Event.PublishedAt, ReceivedAt: d.Message.ReceivedAt, AppliedAt: now,
+		MessageID: d.Message.ID, ReceiveCount: d.Message.ReceiveCount,
+	}
+}
+
+// restartMargin is how much later an event with an old number must have been published to look like a restarted
+// sequence: more than clocks of producers differ, less than a restart is worth waiting for.
+const restartMargin = 5 * time.Minute
+
+// restarted reports whether a number that is old was published clearly later than what is stored.
+func restarted(e *events.Event, last Last) bool {
+	return e.Stream.Order.By == events.BySeq && !e.PublishedAt.IsZero() && !last.PublishedAt.IsZero() &&
+		e.PublishedAt.Sub(last.PublishedAt) > restartMargin
+}

@@ -1,0 +1,76 @@
+package ordering
+
+import (
+	"fmt"
+	"maps"
+
+	"inorder/events"
+)
+
+// projectStep folds one event into the state of a step entity. It returns a new state and leaves the old one as it is.
+func projectStep(s *events.Stream, projections map[string]Projector, state map[string]any, e *events.Event) (next map[string]any, effects []any, err error) {
+	if e.Ignored {
+		return state, nil, nil
+	}
+	if s.Projection.Name == "" {
+		next, err = projectBuiltIn(s.Projection, state, e)
+		return next, nil, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			next, effects, err = nil, nil, fmt.Errorf("projection %s panicked: %v", s.Projection.Name, p)
+		}
+	}()
+	project, registered := projections[s.Projection.Name]
+	if !registered {
+		return nil, nil, fmt.Errorf("projection %s is not registered", s.Projection.Name)
+	}
+	next, effects, err = project(maps.Clone(state), e)
+	if err != nil {
+		return nil, nil, fmt.Errorf("projection %s: %w", s.Projection.Name, err)
+	}
+	return next, effects, checkAttributes(next)
+}
+
+// projectBuiltIn is `sum` and `set`. What an event does not say stays as it is.
+func projectBuiltIn(p events.Projection, state map[string]any, e *events.Event) (map[string]any, error) {
+	next := maps.Clone(state)
+	if next == nil {
+		next = map[string]any{}
+	}
+	amounts, err := amountsOf(p, e)
+	if err != nil {
+		return nil, err
+	}
+	for name, amount := range amounts {
+		if held, has := next[name]; has {
+			before, err := parseAmount(held)
+			if err != nil {
+				return nil, fmt.Errorf("what attribute %s holds %w", name, err)
+			}
+			if amount, err = add(before, amount); err != nil {
+				return nil, fmt.Errorf("the sum in attribute %s %w", name, err)
+			}
+		}
+		next[name] = numberOf(amount)
+	}
+	for name, path := range p.Set {
+		if value, found := e.Lookup(path); found {
+			next[name] = value
+		}
+	}
+	return next, checkAttributes(next)
+}
+
+// checkAttributes reports what the table could not hold.
+func checkAttributes(state map[string]any) error {
+	for name, value := range state {
+		if name == "" || name[0] == '_' {
+			return fmt.Errorf("attribute %.40q: names that are empty or start with _ are the consumer's", name)
+		}
+		if r := refuseValue(name, value, 1); r != nil {
+			return fmt.Errorf("%s: %s", r.Reason, r.Detail)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+package ordering
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"inorder/events"
+)
+
+// maxDrain is how many waiting rows one compare-and-set takes. More would make an invocation late for its deadline in
+// one piece; a longer drain goes on with the next one.
+const maxDrain = 400
+
+// stepInput is all that a decision on a step entity depends on.
+type stepInput struct {
+	stream      *events.Stream
+	projections map[string]Projector
+	decode      func(Row) (*events.Event, error)
+	effects     EffectsMode
+
+	prev *Entity // as it was read or cached
+	base *Entity // prev, or where a new generation begins the empty entity of it
+	jobs []*job  // open, of base's generation or an older one
+	now  time.Time
+
+	// logged is what is known of the log: rows that were read, and rows that this invocation put.
+	logged map[int64]Row
+	// readFrom and readTo bound the numbers for which logged is complete: 0, 0 where nothing was read.
+	readFrom, readTo int64
+	// maxRun bounds how many events are folded at once; 0: no bound. It shrinks where the item would be too large.
+	maxRun int
+	// tooLarge is a number whose logged event makes the item too large: it blocks like one whose projection fails.
+	tooLarge int64
+	token    string
+}
+
+// stepPlan is what a step decision comes to. Where read is set nothing else counts: the rows are needed first.
+type stepPlan struct {
+	fresh   bool   // the decision looks beyond the window: it must not rest on a cached copy
+	read    *Range // the waiting rows that the run takes
+	puts    []*job // events to be logged before the entity moves, where their number is free
+	copies  []Copy // to quarantine before the entity moves
+	next    *Entity
+	moves   bool // next differs from prev, or something above the cursor was judged: it must be written
+	final   verdicts
+	landed  verdicts
+	drained []*events.Event
+	early   []*job
+	missing int // rows that the entity names and the log has not
+	ran     map[int64]*events.Event
+	blocked error // why the projection fails, where next is blocked by this decision
+}
+
+// planStep decides on the open jobs of a step entity. It is a pure function of (entity, batch, log).
+func planStep(in stepInput) stepPlan {
+	p := stepPlan{final: verdicts{}, landed: verdicts{}, ran: map[int64]*events.Event{}}
+	candidates := p.sortOut(in)
+	run := p.run(in, candidates)
+	if p.read != nil {
+		return p
+	}
+	p.foldRun(in, candidates, run)
+	p.judgeCandidates(in, candidates)
+	p.close(in)
+	return p
+}
+
+// sortOut judges what is not ahead of the cursor and not within the window, and returns the first event of each
+// number that is.
+func (p *stepPlan) sortOut(in stepInput) map[int64]*job {
+	candidates := map[int64]*job{}
+	base := in.base
+	p.next = cloneCursor(in)
+	for _, j := range in.jobs {
+		n := j.Event.Seq
+		stored := events.SeqClock(base.Gen, base.Applied)
+		switch {
+		case j.Event.Generation < base.Gen:
+			p.final[j] = Outcome{Disposition: Stale, Stored: stored}
+		case within(base.Skipped, n):
+			p.final[j] = Outcome{Disposition: Quarantined, Reason: events.Skipped, Stored: stored, Detail: "its number was passed over as lost"}
+		case n < base.Applied:
+			p.final[j] = Outcome{Disposition: Duplicate, Stored: stored}
+		case n == base.Applied:
+			o := atTie(j.Event, base.Last)
+			o.Stored = stored
+			p.final[j] = o
+		case n-base.Applied > in.stream.Window:
+			p.fresh = true
+			p.next.MaxSeen = max(p.next.MaxSeen, n)
+			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: fmt.Errorf("number %d lies beyond the window of %d after %d", n, in.stream.Window, base.Applied)}
+		case candidates[n] == nil:
+			candidates[n] = j
+		default: // the first of the batch holds the number, unless the log says otherwise
+			p.landed[j] = atTie(j.Event, lastOf(candidates[n].Delivery, in.now))
+		}
+	}
+	return candidates
+}
+
+func cloneCursor(in stepInput) *Entity {
+	next := *in.base
+	next.Exists = true
+	next.Rev = in.prev.Rev + 1
+	next.Token = in.token
+	if next.State == nil {
+		next.State = map[string]any{}
+	}
+	return &next
+}
+
+// run returns the end of what is contiguous from the cursor over the batch and the waiting numbers, and asks for the
+// rows that it takes. A blocked entity runs only when the blocked event itself is delivered again; otherwise its
+// retry is the sweeper's.
+func (p *stepPlan) run(in stepInput, candidates map[int64]*job) int64 {
+	end := in.base.Applied
+	if in.base.Blocked != 0 && candidates[in.base.Blocked] == nil {
+		return end
+	}
+	var firstRow, lastRow int64
+	rows, events := 0, 0
+	for {
+		n := end + 1
+		waits := in.base.Waiting.Has(n)
+		if !waits && candidates[n] == nil || rows >= maxDrain || in.maxRun > 0 && events >= in.maxRun {
+			break
+		}
+		if waits {
+			if firstRow == 0 {
+				firstRow = n
+			}
+			lastRow = n
+			rows++
+		}
+		events++
+		end = n
+	}
+	if firstRow == 0 || in.readFrom != 0 && in.readFrom <= firstRow && lastRow <= in.readTo {
+		return end
+	}
+	p.read = &Range{firstRow, lastRow}
+	if rest := in.base.Waiting.Above(lastRow); len(rest) > 0 {
+		p.read.Last = rest[0] // one more, for the age of the gap that remains
+	}
+	return end
+}
+
+// foldRun folds the run into the projection, up to the first event that cannot be.
+func (p *stepPlan) foldRun(in stepInput, candidates map[int64]*job, end int64) {
+	next := p.next
+	for n := in.base.Applied + 1; n <= end; n++ {
+		row, isLogged := in.logged[n]
+		waits := in.base.Waiting.Has(n)
+		if waits && !isLogged { // deleted: the number is missing again
+			p.missing++
+			next.Waiting = next.Waiting.Without(n)
+			if candidates[n] == nil {
+				break
+			}
+			waits = false
+		}
+		if isLogged && row.Void != "" {
+			next.Applied, next.Last = n, Last{}
+			continue
+		}
+		taken, last, err := p.take(in, candidates[n], row, isLogged)
+		if err == nil && n == in.tooLarge {
+			err = ErrTooLarge
+		}
+		if err == nil {
+			err = p.project(in, taken, n)
+		}
+		if err != nil {
+			p.block(in, n, candidates[n], row, isLogged, err)
+			break
+		}
+		next.Applied, next.Last = n, last
+		p.ran[n] = taken
+		if waits || isLogged && !sameCandidate(candidates[n], row) {
+			p.drained = append(p.drained, taken)
+		}
+	}
+	if next.Blocked != 0 && next.Blocked <= next.Applied {
+		next.Blocked = 0
+	}
+	next.Waiting = next.Waiting.Above(next.Applied)
+}
+
+func sameCandidate(j *job, row Row) bool { return j != nil && row.is(j.Event) }
+
+// take returns the event of a number: the logged one wins over the batch's.
+func (p *stepPlan) take(in stepInput, j *job, row Row, isLogged bool) (*events.Event, Last, error) {
+	if !isLogged || sameCandidate(j, row) {
+		return j.Event, lastOf(j.Delivery, in.now), nil
+	}
+	e, err := in.decode(row)
+	if err != nil {
+		return nil, Last{}, fmt.Errorf("the logged message cannot be read: %w", err)
+	}
+	d := Delivery{Event: e, Message: &row.Message}
+	return e, lastOf(d, in.now), nil
+}
+
+func (p *stepPlan) project(in stepInput, e *events.Event, n int64) error {
+	state, effects, err := projectStep(in.stream, in.projections, p.next.State, e)
+	if err != nil {
+		return err
+	}
+	p.next.State = state
+	if in.stream.Projection.Name != "" && in.sends() {
+		p.next.Owed = slices.Clone(p.next.Owed)
+		for i, data := range effects {
+			p.next.Owed = append(p.next.Owed, effectOf(in.stream, e, n, i, data))
+		}
+	}
+	return nil
+}
+
+// block stops the entity at an event whose projection fails. Its copy goes to quarantine before the write that first
+// says so, and again when the event is delivered again.
+func (p *stepPlan) block(in stepInput, n int64, j *job, row Row, isLogged bool, err error) {
+	p.next.Blocked, p.blocked = n, err
+	blocked := Outcome{Disposition: Parked, Reason: events.ProjectionError, Detail: err.Error(), Stored: events.SeqClock(p.next.Gen, p.next.Applied)}
+	switch {
+	case j != nil && (!isLogged || row.is(j.Event)):
+		p.copies = append(p.copies, Copy{Delivery: j.Delivery, Outcome: blocked})
+		p.landed[j] = blocked
+	case in.base.Blocked != n:
+		p.copies = append(p.copies, Copy{Delivery: Delivery{Message: &row.Message, Record: row.Record}, Outcome: blocked})
+	}
+}
+
+// judgeCandidates says what became of the events within the window, and which of them must be logged first.
+func (p *stepPlan) judgeCandidates(in stepInput, candidates map[int64]*job) {
+	for _, n := range slices.Sorted(maps.Keys(candidates)) {
+		j := candidates[n]
+		row, isLogged := in.logged[n]
+		ran := n <= p.next.Applied
+		stored := events.SeqClock(p.next.Gen, p.next.Applied)
+		switch {
+		case isLogged && !row.is(j.Event):
+			p.landed[j] = Outcome{Disposition: Conflict, Reason: events.Conflict, Stored: stored, Detail: "its number is taken by event " + quoteID(row.EventID)}
+			p.rejudgeRivals(in, n, row)
+		case isLogged && in.base.Waiting.Has(n) && n != p.next.Blocked:
+			p.landed[j] = Outcome{Disposition: Duplicate, Stored: stored}
+		case ran:
+			p.landed[j] = Outcome{Disposition: Applied, Stored: stored}
+		case n != p.next.Blocked:
+			p.landed[j] = Outcome{Disposition: Parked, Stored: stored}
+			p.early = append(p.early, j)
+		}
+		if !isLogged && (!ran || in.logsAll()) {
+			p.puts = append(p.puts, j)
+		}
+		if !ran {
+			p.next.Waiting = p.next.Waiting.With(n)
+		}
+	}
+}
+
+// rejudgeRivals compares the other events of the batch with the logged one, since that holds their number.
+func (p *stepPlan) rejudgeRivals(in stepInput, n int64, row Row) {
+	for _, j := range in.jobs {
+		o, pending := p.landed[j]
+		if pending && j.Event.Seq == n && (o.Disposition == Duplicate || o.Disposition == Conflict) && j.Event.Generation == in.base.Gen {
+			p.landed[j] = atTie(j.Event, Last{EventID: row.EventID, Source: row.Source, Fingerprint: cmpOr(row.Fingerprint, "void")})
+		}
+	}
+}
+
+func cmpOr(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// close settles what follows from the move: the highest number, the effects' place, the gap.
+func (p *stepPlan) close(in stepInput) {
+	next := p.next
+	for _, j := range p.early {
+		next.MaxSeen = max(next.MaxSeen, j.Event.Seq)
+	}
+	next.MaxSeen = max(next.MaxSeen, next.Waiting.Max(), next.Applied)
+	p.placeEffects(in)
+	var lowestWaiting time.Time
+	if len(next.Waiting) > 0 {
+		if row, read := in.logged[next.Waiting[0]]; read {
+			lowestWaiting = row.ReceivedAt
+		}
+	}
+	next.settleGap(in.prev, in.now, len(p.drained) > 0, lowestWaiting)
+	p.moves = p.missing > 0 || in.base != in.prev || p.judgedAhead(in) || next.Applied != in.base.Applied ||
+		next.MaxSeen != in.base.MaxSeen || (next.Gap == nil) != (in.prev.Gap == nil)
+}
+
+// judgedAhead reports whether anything above the cursor was judged. Even a mere copy of a parked event is then acked
+// after a write only: its row may just be leaving, and the write is what shows it.
+func (p *stepPlan) judgedAhead(in stepInput) bool {
+	for j, o := range p.landed {
+		if j.Event.Generation == in.base.Gen && j.Event.Seq > in.base.Applied && o.Disposition != Deferred {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *stepInput) sends() bool { return in.stream.Effects && in.effects == EffectsOn }
+
+// logsAll reports whether events that run are logged too: for an audit, or because their effects are sent from the log.
+func (in *stepInput) logsAll() bool { return in.stream.LogAll || in.sends() }
+
+// placeEffects keeps _dispatched where effects are owed, and lets it move along where none are sent. Where there was
+// none, it begins at the cursor as it was: earlier history sends nothing.
+func (p *stepPlan) placeEffects(in stepInput) {
+	next := p.next
+	if next.Dispatched == nil && in.stream.Effects && in.effects != EffectsOff && next.Applied > in.base.Applied {
+		next.Dispatched = &Position{Gen: next.Gen, Seq: in.base.Applied}
+	}
+	if next.Dispatched != nil && !in.sends() {
+		next.Dispatched = &Position{Gen: next.Gen, Seq: next.Applied}
+	}
+}
+
+func within(ranges []Range, n int64) bool {
+	return slices.ContainsFunc(ranges, func(r Range) bool { return r.First <= n && n <= r.Last })
+}

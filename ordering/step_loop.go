@@ -1,0 +1,368 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"inorder/events"
+)
+
+// stepRun is one invocation's work on one step entity.
+type stepRun struct {
+	*Loop
+	key    Key
+	stream *events.Stream
+	jobs   []*job
+	report *Report
+
+	entity *Entity
+	fresh  bool // entity was read, written or returned by a lost write in this invocation, not cached
+
+	rows           map[int64]Row // read from the log, or found where a number was taken
+	own            map[int64]Row // put by this invocation: they stay what they are for as long as it lives
+	readFrom, read int64
+	copied         map[int64]bool // numbers whose blocked event has its copy in quarantine
+	leftoversKept  bool           // what the old generation left waiting has its copies in quarantine
+	maxRun         int
+	tooLarge       int64
+	lost           int
+}
+
+// applyStep reads, plans, logs, moves the cursor by a compare-and-set and plans again where that is lost. Messages are
+// decided only after the move has landed; a crash anywhere before leaves them to come back, and a row that was logged
+// meanwhile is found by whoever handles its event again.
+func (l *Loop) applyStep(ctx context.Context, key Key, s *events.Stream, jobs []*job, r *Report) {
+	run := &stepRun{
+		Loop: l, key: key, stream: s, jobs: jobs, report: r,
+		rows: map[int64]Row{}, own: map[int64]Row{}, copied: map[int64]bool{},
+	}
+	if err := run.all(ctx); err != nil {
+		giveUp(jobs, err)
+	}
+}
+
+func (r *stepRun) all(ctx context.Context) error {
+	if r.entity = r.Cache.get(r.key); r.entity == nil {
+		if err := r.readAgain(ctx); err != nil {
+			return err
+		}
+	}
+	for len(open(r.jobs)) > 0 || r.readyToDrain() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.lost >= maxRounds {
+			return errBusy
+		}
+		if err := r.round(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readyToDrain reports whether a long drain, which this invocation began, is not at its end.
+func (r *stepRun) readyToDrain() bool {
+	e := r.entity
+	return r.fresh && e.Exists && e.Blocked == 0 && e.Waiting.Has(e.Applied+1) && r.report.drainedAny
+}
+
+// round is one turn: it either learns something that the next one needs, or moves the entity.
+func (r *stepRun) round(ctx context.Context) error {
+	base, err := r.life(ctx)
+	if err != nil || base == nil {
+		return err
+	}
+	plan := planStep(r.input(base))
+	switch {
+	case plan.read != nil:
+		return r.readRows(ctx, base.Gen, *plan.read)
+	case !r.fresh && (plan.fresh || len(plan.copies) > 0 || !plan.moves && r.owes(r.entity)):
+		return r.readAgain(ctx)
+	case len(plan.puts) > 0:
+		return r.putRows(ctx, plan.puts)
+	case !plan.moves:
+		return r.settle(ctx, plan, r.entity)
+	}
+	if err := r.sendCopies(ctx, plan); err != nil {
+		return err
+	}
+	return r.move(ctx, base, plan)
+}
+
+// life returns the entity on which to decide: as it is, or, for a higher generation, the empty one of the new life,
+// after the old one's affairs are in order. It returns nil where the entity had to be read first.
+func (r *stepRun) life(ctx context.Context) (*Entity, error) {
+	todo := open(r.jobs)
+	if len(todo) == 0 || todo[0].Event.Generation <= r.entity.Gen {
+		return r.entity, nil
+	}
+	if !r.fresh {
+		return nil, r.readAgain(ctx)
+	}
+	if err := r.endLife(ctx); err != nil {
+		return nil, err
+	}
+	born := &Entity{Exists: true, Rev: r.entity.Rev, Cursor: Cursor{Gen: todo[0].Event.Generation}}
+	if r.entity.Dispatched != nil {
+		born.Dispatched = &Position{Gen: born.Gen}
+	}
+	return born, nil
+}
+
+// endLife sends what the old generation still owes and keeps a copy of what it left waiting. A crash after it repeats
+// it, since nothing is written yet: a copy may then stand twice.
+func (r *stepRun) endLife(ctx context.Context) error {
+	if r.owes(r.entity) {
+		settled, err := r.dispatch(ctx, r.entity, nil)
+		if err != nil {
+			return err
+		}
+		r.entity = settled
+	}
+	waiting := r.entity.Waiting
+	if len(waiting) == 0 || r.leftoversKept {
+		return nil
+	}
+	rows, err := r.Store.Rows(ctx, r.key, r.entity.Gen, waiting[0], waiting.Max())
+	if err != nil {
+		return fmt.Errorf("read what generation %d of %s left waiting: %w", r.entity.Gen, quoteID(r.key.ID), err)
+	}
+	for _, row := range rows {
+		if row.Void != "" || !waiting.Has(row.Seq) {
+			continue
+		}
+		leftover := Copy{Delivery{Message: &row.Message, Record: row.Record}, Outcome{Disposition: Quarantined, Reason: events.OldGeneration, Detail: "a higher generation began before its predecessors came"}}
+		if err := r.Quarantine.Copy(ctx, leftover); err != nil {
+			return fmt.Errorf("copy number %d of generation %d of %s to quarantine: %w", row.Seq, row.Gen, quoteID(r.key.ID), err)
+		}
+	}
+	r.leftoversKept = true
+	return nil
+}
+
+func (r *stepRun) input(base *Entity) stepInput {
+	logged := make(map[int64]Row, len(r.rows)+len(r.own))
+	for n, row := range r.rows {
+		logged[n] = row
+	}
+	for n, row := range r.own {
+		logged[n] = row
+	}
+	return stepInput{
+		stream: r.stream, projections: r.Projections, decode: r.decodeRow, effects: r.EffectsMode,
+		prev: r.entity, base: base, jobs: open(r.jobs), now: r.Now(),
+		logged: logged, readFrom: r.readFrom, readTo: r.read, maxRun: r.maxRun, tooLarge: r.tooLarge, token: r.NewToken(),
+	}
+}
+
+func (r *stepRun) readAgain(ctx context.Context) error {
+	e, err := r.Loop.read(ctx, r.key)
+	if err != nil {
+		return err
+	}
+	r.learn(e)
+	return nil
+}
+
+// learn takes a newer state of the entity, and forgets the rows that may have left since.
+func (r *stepRun) learn(e *Entity) {
+	if r.entity != nil && e.Gen != r.entity.Gen {
+		r.own = map[int64]Row{}
+	}
+	r.entity, r.fresh = e, true
+	r.rows, r.readFrom, r.read = map[int64]Row{}, 0, 0
+	r.Cache.put(r.key, e)
+}
+
+func (r *stepRun) readRows(ctx context.Context, gen int64, of Range) error {
+	rows, err := r.Store.Rows(ctx, r.key, gen, of.First, of.Last)
+	if err != nil {
+		return fmt.Errorf("read the log of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
+	}
+	for _, row := range rows {
+		r.rows[row.Seq] = row
+	}
+	r.readFrom, r.read = of.First, of.Last
+	return nil
+}
+
+// decodeRow reads a logged message as it would be read if it came now.
+func (r *stepRun) decodeRow(row Row) (*events.Event, error) {
+	decoded := r.Streams.Decode(row.Message, r.Now())
+	if row.Record >= len(decoded) || decoded[row.Record].Event == nil {
+		reason := events.Refusal{Reason: events.NotAnEvent}
+		if row.Record < len(decoded) {
+			reason = decoded[row.Record].Refusal
+		}
+		return nil, fmt.Errorf("%s: %s", reason.Reason, reason.Detail)
+	}
+	e := decoded[row.Record].Event
+	if e.Stream.Name != r.stream.Name {
+		return nil, fmt.Errorf("stream %s takes it now", e.Stream.Name)
+	}
+	return e, nil
+}
+
+// putRows logs events where their numbers are free. A crash here leaves rows that the entity does not name; the
+// messages come back and find them.
+func (r *stepRun) putRows(ctx context.Context, puts []*job) error {
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(max(1, r.RowsAtOnce))
+	for _, j := range puts {
+		group.Go(func() error {
+			row, own, err := r.putRow(ctx, r.rowOf(j))
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case errors.Is(err, ErrTooLarge):
+				j.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "it would have to wait in the log, whose items hold 400 KB, and is larger even when compressed"}))
+				return nil
+			case err != nil:
+				return fmt.Errorf("log number %d of %s of stream %s: %w", j.Event.Seq, quoteID(r.key.ID), r.stream.Name, err)
+			case own:
+				r.own[row.Seq] = row
+			default:
+				r.rows[row.Seq] = row
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// putRow puts a row, or returns the one that holds its number already, for long enough if it is the same event.
+func (r *stepRun) putRow(ctx context.Context, row Row) (there Row, own bool, err error) {
+	for range 3 { // put, or extend what is there, or put again where that has just left
+		err = r.Store.PutRow(ctx, r.key, row)
+		taken := (*TakenError)(nil)
+		if !errors.As(err, &taken) {
+			return row, err == nil, err
+		}
+		there = taken.Row
+		sameEvent := there.Void == "" && there.EventID == row.EventID && there.Source == row.Source && there.Fingerprint == row.Fingerprint
+		if !sameEvent || there.ExpiresAt.Sub(r.Now()) >= r.stream.ParkTTL/2 {
+			return there, false, nil
+		}
+		err = r.Store.ExtendRow(ctx, r.key, there, row.ExpiresAt)
+		if !errors.As(err, &taken) {
+			return there, false, err
+		}
+		if taken.Row.Seq != 0 { // somebody else extended it
+			return taken.Row, false, nil
+		}
+	}
+	return there, false, errBusy
+}
+
+func (r *stepRun) rowOf(j *job) Row {
+	e := j.Event
+	return Row{
+		Gen: e.Generation, Seq: e.Seq, EventID: e.ID, Source: e.Source, Fingerprint: e.Fingerprint, Type: e.Type,
+		ReceivedAt: j.Message.ReceivedAt, Message: *j.Message, Record: j.Record,
+		ExpiresAt: r.Now().Add(r.stream.ParkTTL).Truncate(time.Second),
+	}
+}
+
+// sendCopies keeps a copy of what blocks, before the write that says so.
+func (r *stepRun) sendCopies(ctx context.Context, p stepPlan) error {
+	if r.copied[p.next.Blocked] {
+		return nil
+	}
+	for _, c := range p.copies {
+		if err := r.Quarantine.Copy(ctx, c); err != nil {
+			return fmt.Errorf("copy the blocked number %d of %s to quarantine: %w", p.next.Blocked, quoteID(r.key.ID), err)
+		}
+		r.copied[p.next.Blocked] = true
+	}
+	return nil
+}
+
+// move is the compare-and-set. After it the cursor is where it is for everybody; what is owed from here on is sent by
+// this invocation or, after a crash, by whoever comes next.
+func (r *stepRun) move(ctx context.Context, base *Entity, p stepPlan) error {
+	now, landed, err := r.swap(ctx, r.key, r.entity, p.next)
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return r.shrink(base, p, err)
+	case err != nil:
+		return fmt.Errorf("move %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
+	case !landed:
+		r.lost++
+		r.learn(now)
+		r.wait(ctx, r.lost)
+		return nil
+	}
+	r.learn(now)
+	r.maxRun, r.tooLarge = 0, 0
+	return r.settle(ctx, p, now)
+}
+
+// shrink makes the run shorter until it fits, or refuses the one event that does not.
+func (r *stepRun) shrink(base *Entity, p stepPlan, tooLarge error) error {
+	length := int(p.next.Applied - base.Applied)
+	if length != 1 {
+		if length == 0 {
+			return tooLarge
+		}
+		r.maxRun = length / 2
+		return nil
+	}
+	for _, j := range open(r.jobs) {
+		if j.Event.Seq == p.next.Applied && !base.Waiting.Has(j.Event.Seq) && p.landed[j].Disposition == Applied {
+			j.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "the entity would be larger than an item of the table may be (400 KB)"}))
+			return nil
+		}
+	}
+	if r.tooLarge == p.next.Applied {
+		return tooLarge
+	}
+	r.tooLarge = p.next.Applied
+	return nil
+}
+
+// settle sends the effects that are owed and decides the messages. Where the sending fails, what the cursor has
+// passed is not acked: its return sends what is due.
+func (r *stepRun) settle(ctx context.Context, p stepPlan, now *Entity) error {
+	var unsent error
+	if r.owes(now) {
+		settled, err := r.dispatch(ctx, now, p.ran)
+		if unsent = err; err == nil {
+			r.learn(settled)
+		}
+	}
+	r.note(p)
+	for _, v := range []verdicts{p.final, p.landed} {
+		for j, o := range v {
+			if unsent != nil && (o.Disposition == Applied || o.Disposition == Duplicate) {
+				o = Outcome{Disposition: Deferred, Stored: o.Stored, Err: unsent}
+			}
+			j.decide(o)
+		}
+	}
+	return unsent
+}
+
+func (r *stepRun) note(p stepPlan) {
+	for _, e := range p.drained {
+		r.report.count(MetricDrained, e, 1)
+		r.report.drainedAny = true
+	}
+	for _, j := range p.early {
+		r.report.Distances = append(r.report.Distances, Distance{j.Event.Pattern, j.Event.Seq - p.next.Applied})
+	}
+	if p.missing > 0 {
+		r.report.Counts[Count{MetricMismatches, r.stream.Types[0]}] += p.missing
+	}
+	for j, o := range p.final {
+		if o.Disposition == Duplicate && j.Event.Seq < r.entity.Applied && restarted(j.Event, r.entity.Last) {
+			r.report.count(MetricRestartSuspected, j.Event, 1)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package ordering
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"inorder/events"
+)
+
+// maxDepth is how deep a value may be nested in the table (Amazon DynamoDB Developer Guide, "Quotas in Amazon
+// DynamoDB", nested attribute depth).
+const maxDepth = 32
+
+// refuseState says why a state event can never be written, nil where it can. What a tombstone carries is not written.
+func refuseState(s *events.Stream, e *events.Event) *events.Refusal {
+	if s.Clock == events.ClockSource {
+		if r := refuseOwner(s, e); r != nil {
+			return r
+		}
+	}
+	if e.Tombstone {
+		return nil
+	}
+	for name, value := range e.Data {
+		if name == "" || strings.HasPrefix(name, "_") {
+			return &events.Refusal{Reason: events.ReservedAttribute, Detail: fmt.Sprintf("attribute %.40q of data: names that are empty or start with _ are the consumer's", name)}
+		}
+		if r := refuseValue(name, value, 1); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+func refuseOwner(s *events.Stream, e *events.Event) *events.Refusal {
+	owned, known := s.Owns[e.Source]
+	if !known {
+		return &events.Refusal{Reason: events.NotOwner, Detail: fmt.Sprintf("source %.80q owns nothing in stream %s", e.Source, s.Name)}
+	}
+	if e.Tombstone {
+		return nil
+	}
+	for name := range e.Data {
+		if !slices.Contains(owned, name) && !strings.HasPrefix(name, "_") {
+			return &events.Refusal{Reason: events.NotOwner, Detail: fmt.Sprintf("source %.80q does not own attribute %.80q in stream %s", e.Source, name, s.Name)}
+		}
+	}
+	return nil
+}
+
+// refuseValue checks a value that would become an attribute, or a part of one.
+func refuseValue(name string, value any, depth int) *events.Refusal {
+	switch v := value.(type) {
+	case events.Number:
+		if _, err := parseAmount(v); err != nil {
+			return &events.Refusal{Reason: events.NumberRange, Detail: fmt.Sprintf("a number in attribute %.80q does not fit into the table: 38 digits, exponent -130 to 125", name)}
+		}
+	case []any:
+		if depth > maxDepth {
+			return tooDeep(name)
+		}
+		for _, element := range v {
+			if r := refuseValue(name, element, depth+1); r != nil {
+				return r
+			}
+		}
+	case map[string]any:
+		if depth > maxDepth {
+			return tooDeep(name)
+		}
+		for _, element := range v {
+			if r := refuseValue(name, element, depth+1); r != nil {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+func tooDeep(name string) *events.Refusal {
+	return &events.Refusal{Reason: events.TooDeep, Detail: fmt.Sprintf("attribute %.80q is nested deeper than %d levels", name, maxDepth)}
+}
+
+func quarantined(r *events.Refusal) Outcome {
+	return Outcome{Disposition: Quarantined, Reason: r.Reason, Detail: r.Detail}
+}
