@@ -1,0 +1,156 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// barWidth is the longest bar in a terminal: with label and number a line stays below 80 columns.
+const barWidth = 36
+
+// Text writes the report for a terminal.
+func (r *Report) Text(w io.Writer, colour bool) error {
+	p := &paper{colour: colour}
+	p.verdict(r)
+	p.dispositions(r)
+	p.distances(r)
+	p.costs(r)
+	p.line("")
+	p.line("Play it again: %s", r.Replay)
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+// paper is what a terminal gets.
+type paper struct {
+	bytes.Buffer
+	colour bool
+}
+
+func (p *paper) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+// The few colours that mean something; everything is readable without them.
+const (
+	green = "32"
+	red   = "31"
+	faint = "2"
+	bold  = "1"
+)
+
+func (p *paper) in(style, text string) string {
+	if !p.colour {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+func (p *paper) verdict(r *Report) {
+	p.line("%s", p.in(faint, fmt.Sprintf("%s · seed %d · %s · %d workers", r.Title, r.Seed, r.Engine, r.Workers)))
+	if r.Note != "" {
+		p.line("%s", r.Note)
+	}
+	p.line("%s events, %s copies of them and %s poisoned messages:",
+		thousands(r.Day.Events), thousands(r.Day.Copies), thousands(r.Day.Poison))
+	p.line("%s deliveries in %s invocations, %s of which died, in %.1f s.",
+		thousands(r.Play.Deliveries), thousands(r.Play.Invocations), thousands(r.Play.Crashes), r.Play.Seconds)
+	p.line("")
+	if r.Right() {
+		p.line("%s", p.in(bold+";"+green, "Everything is right."))
+	} else {
+		p.line("%s", p.in(bold+";"+red, "Something is wrong."))
+	}
+	for _, c := range r.Checks {
+		p.check(c)
+	}
+}
+
+func (p *paper) check(c Check) {
+	if c.Right {
+		p.line("  %s %s", p.in(green, "✔"), c.Name)
+		return
+	}
+	p.line("  %s %s", p.in(red, "✘"), c.Name)
+	for _, w := range c.Wrong {
+		p.line("      %s", w)
+	}
+	if c.More > 0 {
+		p.line("      and %d more", c.More)
+	}
+}
+
+func (p *paper) dispositions(r *Report) {
+	p.line("")
+	p.line("%s", p.in(bold, "What became of each delivery"))
+	p.bars(r.Dispositions)
+	p.line("%s", p.in(faint, fmt.Sprintf("  %s parked events took effect later; %s answers died with their invocation.",
+		thousands(r.Drained), thousands(r.Play.Lost))))
+}
+
+func (p *paper) distances(r *Report) {
+	total := 0
+	for _, c := range r.Distances {
+		total += c.N
+	}
+	p.line("")
+	p.line("%s", p.in(bold, fmt.Sprintf("How many numbers ahead of its entity an event arrived (%s early arrivals)", thousands(total))))
+	p.bars(r.Distances)
+}
+
+// bars is a bar chart, each bar with its number. What is there at all gets a mark.
+func (p *paper) bars(counts []Count) {
+	label, most := 0, 1
+	for _, c := range counts {
+		label, most = max(label, len([]rune(c.Name))), max(most, c.N)
+	}
+	for _, c := range counts {
+		p.line("%s", strings.TrimRight(fmt.Sprintf("  %-*s %7s %s", label, c.Name, thousands(c.N), bar(c.N, most, barWidth)), " "))
+	}
+}
+
+var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+
+// bar draws n of most as part of a width, in eighths of a character.
+func bar(n, most, width int) string {
+	units := n * width * 8 / most
+	if n > 0 {
+		units = max(units, 1)
+	}
+	return strings.Repeat("█", units/8) + eighths[units%8]
+}
+
+func (p *paper) costs(r *Report) {
+	p.line("")
+	p.line("%s", p.in(bold, "What it costs per event, and what is wrong at the end"))
+	p.line("%s", p.in(faint, "                          requests    write     read      wrong    wrong"))
+	p.line("%s", p.in(faint, "                                      units    units   entities  notices"))
+	for _, c := range r.Costs {
+		name := fmt.Sprintf("%-22s", c.Name)
+		if c.Ours {
+			name = p.in(bold, name)
+		}
+		p.line("  %s %9.2f %8s %8s %10s %8s", name, r.perEvent(float64(c.Requests)), r.units(c.WriteUnits), r.units(c.ReadUnits),
+			thousands(c.WrongEntities), thousands(c.WrongNotices))
+	}
+	p.line("%s", p.in(faint, "  inorder is measured; the others consumed the same messages in memory, where"))
+	p.line("%s", p.in(faint, "  each of their requests was counted. The page (--report) says how."))
+}
+
+// units are per event; a dash where nothing is known.
+func (r *Report) units(u Units) string {
+	if u < 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", r.perEvent(float64(u)))
+}
+
+// thousands writes 12345 as 12,345.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
