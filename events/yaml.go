@@ -145,13 +145,17 @@ func (y *yamlReader) mapping(n ast.Node, what string) (entries []entry, ok bool)
 // merge adds what the mapping does not say itself; of several merged mappings the first that says it wins.
 func (y *yamlReader) merge(entries []entry, seen map[string]bool, merged []ast.Node) []entry {
 	for len(merged) > 0 {
-		n := y.plain(merged[0])
+		from := merged[0]
+		n := y.plain(from)
 		merged = merged[1:]
 		if list, ok := n.(*ast.SequenceNode); ok && len(merged) < 100 {
 			merged = append(append([]ast.Node{}, list.Values...), merged...)
 			continue
 		}
-		values, _ := mappingValues(n)
+		values, ok := mappingValues(n)
+		if !ok {
+			y.fault(from, "<< must lead to a mapping")
+		}
 		for _, v := range values {
 			if name, ok := keyName(v.Key); ok && !seen[name] && !v.Key.IsMergeKey() {
 				seen[name] = true
