@@ -51,7 +51,7 @@ bench: $(ENGINE)
 
 fuzz: ## each fuzz target for FUZZTIME (20s)
 fuzz:
-	@dirs=$$(grep -rlE '^func Fuzz' --include='*_test.go' . 2>/dev/null | xargs -r -n1 dirname | sort -u); \
+	@dirs=$$({ grep -rlE '^func Fuzz' --include='*_test.go' . || true; } | xargs -r -n1 dirname | sort -u); \
 	targets=(); \
 	for dir in $$dirs; do \
 		listed=$$(go test -list '^Fuzz' "$$dir"); \
