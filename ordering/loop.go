@@ -151,7 +151,7 @@ func giveUp(jobs []*job, err error) {
 
 // nothingWritten reports whether a store's error says for sure that the write did not happen.
 func nothingWritten(err error) bool {
-	for _, sure := range []error{ErrThrottled, ErrContended, ErrTooLarge, ErrNumberRange, ErrInvalid} {
+	for _, sure := range []error{ErrThrottled, ErrContended, ErrTooLarge, ErrNumberRange, ErrTooComplex, ErrInvalid} {
 		if errors.Is(err, sure) {
 			return true
 		}

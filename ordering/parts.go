@@ -178,7 +178,6 @@ func clockFloor(known *Entity) string {
 func (f folded) write(s *events.Stream, known *Entity, won []part, now time.Time) stateWrite {
 	merge := Merge{Floor: f.floor}
 	var newest *job
-	weight := 0
 	for _, p := range won {
 		if newest == nil || newest.Event.Clock < p.by.Event.Clock {
 			newest = p.by
@@ -186,21 +185,18 @@ func (f folded) write(s *events.Stream, known *Entity, won []part, now time.Time
 		if p.by == f.tomb {
 			continue
 		}
-		changed := partOf(s, p)
-		merge.Parts = append(merge.Parts, changed)
-		weight += 1 + len(changed.Set) + len(changed.Remove)
+		merge.Parts = append(merge.Parts, partOf(s, p))
 	}
 	merge.Last = lastOf(newest.Delivery, now)
 	merge.Last.Clock = newest.Event.Clock
 	newLife := known != nil && known.Exists && known.Clock < f.floor
-	if f.tomb == nil && !newLife && weight <= 2*MaxMergeParts {
+	if f.tomb == nil && !newLife && len(merge.Parts) <= MaxMergeParts {
 		return mergeParts{merge}
 	}
-	prev := known
-	if prev == nil {
-		prev = &Entity{}
+	if known == nil {
+		known = &Entity{}
 	}
-	return swapWhole{prev, f.whole(prev, merge)}
+	return swapWhole{known, f.whole(known, merge)}
 }
 
 func partOf(s *events.Stream, p part) Part {

@@ -71,6 +71,9 @@ func (l *Loop) writeState(ctx context.Context, key Key, s *events.Stream, known 
 		}
 	case errors.Is(err, ErrTooLarge):
 		l.tooLarge(ctx, key, s, p, jobs, r)
+	case errors.Is(err, ErrTooComplex):
+		p.write = swapInstead(known, p.write.(mergeParts).Merge)
+		return l.writeState(ctx, key, s, known, p, jobs, r)
 	case errors.Is(err, ErrContended):
 	default:
 		giveUp(jobs, fmt.Errorf("write %s of stream %s: %w", quoteID(key.ID), s.Name, err))
@@ -161,6 +164,14 @@ func afterWrite(known *Entity, write stateWrite) *Entity {
 	default:
 		return nil
 	}
+}
+
+// swapInstead writes as a whole what no single update can say.
+func swapInstead(known *Entity, merge Merge) stateWrite {
+	if known == nil {
+		known = &Entity{}
+	}
+	return swapWhole{known, folded{}.whole(known, merge)}
 }
 
 // withoutState drops what no later decision needs. Parts keep theirs: a swap writes the whole entity again.
