@@ -11,7 +11,7 @@
 //	L1. An engine that was asked for by name, or by INORDER_ENGINE or DYNOXIDE, is started or Start fails; there is
 //	    no silent replacement.
 //	L2. An engine answers when Start returns, and is gone when Close returns.
-//	L3. A dynoxide ends when the process that started it ends, in whatever way.
+//	L3. A dynoxide ends when the process that started it ends, in whatever way (on Windows: unless it is killed).
 package local
 
 import (
