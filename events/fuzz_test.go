@@ -1,0 +1,168 @@
+package events
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// reasons that a decoder may give; the others are found later.
+var decodeReasons = []Reason{NotJSON, NotAnEvent, NoRoute, NoEntityID, BadOrderKey, BadEventID, TooDeep, FutureTime}
+
+// FuzzDecode holds Decode to its promises: it never panics, always says something, says the same twice, gives reasons of
+// its own list only, and an event written anew is the same event.
+func FuzzDecode(f *testing.F) {
+	for name := range samples {
+		for _, m := range readSample(f, name) {
+			if len(m.Body) < 5000 {
+				f.Add(m.Body, m.Attributes["ce-specversion"].Text, m.Attributes["ce-type"].Text)
+			}
+		}
+	}
+	c := mustParse(f, readFile(f, "streams.yaml")+`
+  - {name: rest, types: ["*"], mode: state, clock: entity, entity: data.id, order: {by: text, path: data.rev}}
+`)
+	f.Fuzz(func(t *testing.T, body, version, typ string) {
+		m := Message{Body: body}
+		if version != "" {
+			m.Attributes = map[string]Attribute{"ce-specversion": {Text: version}, "ce_type": {Text: typ}, "ce-sequence": {Text: "1"}}
+		}
+		first, second := c.Decode(m, decodeNow), c.Decode(m, decodeNow)
+		if len(first) == 0 || !reflect.DeepEqual(first, second) {
+			t.Fatalf("%+v\n%+v", first, second)
+		}
+		for _, d := range first {
+			checkDecoded(t, d)
+		}
+	})
+}
+
+func checkDecoded(t *testing.T, d Decoded) {
+	switch e := d.Event; {
+	case d.Unsupported != "":
+		if e != nil || d.Refusal.Reason != "" || !strings.HasPrefix(d.Unsupported, controlPrefix) {
+			t.Fatalf("%+v", d)
+		}
+	case e == nil:
+		if !slices.Contains(decodeReasons, d.Refusal.Reason) || d.Refusal.Detail == "" || !utf8.ValidString(d.Refusal.Detail) {
+			t.Fatalf("%+v", d)
+		}
+	default:
+		checkEvent(t, d)
+	}
+}
+
+func checkEvent(t *testing.T, d Decoded) {
+	e := d.Event
+	if d.Refusal != (Refusal{}) || e.Stream == nil || e.Stream != d.Stream || e.Pattern == "" || e.Pattern != d.Pattern ||
+		strings.TrimSpace(e.EntityID) == "" || e.Data == nil || (e.Clock == "") != (e.Stream.Order.By == ByNone) {
+		t.Fatalf("%+v", d)
+	}
+	if e.ID == "" && (e.Stream.Marker || e.Stream.Order.By != BySeq) {
+		t.Fatalf("no identity: %+v", e)
+	}
+	if generation, seq, ok := ParseSeqClock(e.Clock); e.Stream.Order.By == BySeq && (!ok || generation != e.Generation || seq != e.Seq || seq < 1) {
+		t.Fatalf("%s is not %d.%d", e.Clock, e.Generation, e.Seq)
+	}
+	text, err := json.Marshal(asJSON(e.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, refusal := readJSON(string(text))
+	if refusal != nil || !reflect.DeepEqual(again, any(e.Data)) || Fingerprint(e.Type, again.(map[string]any)) != e.Fingerprint {
+		t.Fatalf("%v: not the same when written anew: %s", refusal, text)
+	}
+}
+
+// asJSON makes of our numbers what encoding/json writes as it is.
+func asJSON(v any) any {
+	switch v := v.(type) {
+	case Number:
+		return json.Number(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			out[i] = asJSON(element)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			out[name] = asJSON(member)
+		}
+		return out
+	}
+	return v
+}
+
+// FuzzStreams holds ParseStreams to its promises: it never panics, says the same twice, every fault has a line that the
+// file has, and a Config without faults keeps the rules that the ordering relies on.
+func FuzzStreams(f *testing.F) {
+	f.Add(readFile(f, "streams.yaml"))
+	for _, name := range []string{"valid", "faults"} {
+		for _, c := range strings.Split(readFile(f, "testdata/streams/"+name+".txt"), "\nparse") {
+			_, text, _ := strings.Cut(c, "\n")
+			text, _, _ = strings.Cut(text, "----")
+			f.Add(text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ParseStreams([]byte(text), Options{Projections: []string{"running_total"}})
+		again, errAgain := ParseStreams([]byte(text), Options{Projections: []string{"running_total"}})
+		if !reflect.DeepEqual(err, errAgain) || !reflect.DeepEqual(c, again) {
+			t.Fatalf("%v\n%v", err, errAgain)
+		}
+		if err == nil {
+			checkConfig(t, c)
+			return
+		}
+		var faults Faults
+		if !errors.As(err, &faults) || len(faults) == 0 {
+			t.Fatalf("%#v", err)
+		}
+		for _, fault := range faults {
+			if fault.Line < 1 || fault.Line > 1+strings.Count(text, "\n")+strings.Count(text, "\r") || fault.Text == "" {
+				t.Fatalf("%+v in\n%s", fault, text)
+			}
+		}
+	})
+}
+
+func checkConfig(t *testing.T, c *Config) {
+	if c.Consumer == "" || len(c.Streams) == 0 {
+		t.Fatalf("%+v", c)
+	}
+	patterns := make(map[string]bool)
+	for _, s := range c.Streams {
+		if c.Stream(s.Name) != s || len(s.Types) == 0 || len(s.Entity) == 0 || s.GapDeadline < time.Second || s.GapAttempts < 1 {
+			t.Fatalf("%+v", s)
+		}
+		for _, p := range slices.Concat(s.Types, s.Ignore, s.Tombstone) {
+			if p == "" || patterns[p] {
+				t.Fatalf("pattern %q", p)
+			}
+			patterns[p] = true
+		}
+		switch s.Mode {
+		case State:
+			if s.Clock == "" || s.Order.By == ByNone || s.Marker && s.MarkerTTL < minMarkerTTL || (s.Clock == ClockSource) != (len(s.Owns) > 0) {
+				t.Fatalf("%+v", s)
+			}
+		case Step:
+			if s.Order.By != BySeq || s.Window < 1 || s.ParkTTL < time.Second || s.MaxParkAge < s.ParkTTL {
+				t.Fatalf("%+v", s)
+			}
+		case Delta:
+			if s.Order.By != BySeq && s.Order.By != ByNone || s.Marker != (s.Order.By == ByNone) || len(s.Projection.Sum) == 0 || s.Window < 1 {
+				t.Fatalf("%+v", s)
+			}
+		default:
+			t.Fatalf("%+v", s)
+		}
+	}
+}
