@@ -81,13 +81,14 @@ func foldParts(s *events.Stream, jobs []*job) folded {
 	ascending := slices.Clone(jobs)
 	slices.SortStableFunc(ascending, func(a, b *job) int { return compareText(a.Event.Clock, b.Event.Clock) })
 	for _, j := range ascending {
-		if s.Clock == events.ClockAttribute && j.Event.Tombstone {
-			f.tomb, byName = j, map[string]*job{}
+		wipes := s.Clock == events.ClockAttribute && j.Event.Tombstone
+		names := partNames(s, j.Event)
+		if rival := f.samePosition(byName, j, names, wipes); rival != nil {
+			f.rivals[j] = atTie(j.Event, lastOf(rival.Delivery, time.Time{}))
 			continue
 		}
-		names := partNames(s, j.Event)
-		if rival := sharing(names, byName, j); rival != nil {
-			f.rivals[j] = atTie(j.Event, lastOf(rival.Delivery, time.Time{}))
+		if wipes {
+			f.tomb, byName = j, map[string]*job{}
 			continue
 		}
 		for _, name := range names {
@@ -100,8 +101,15 @@ func foldParts(s *events.Stream, jobs []*job) folded {
 	return f
 }
 
-// sharing returns the event of the batch that holds the same position for one of these parts.
-func sharing(names []string, byName map[string]*job, j *job) *job {
+// samePosition returns the event of the batch that holds j's position already, for one of its parts. A tombstone holds
+// it for all parts.
+func (f *folded) samePosition(byName map[string]*job, j *job, names []string, wipes bool) *job {
+	if f.tomb != nil && f.tomb.Event.Clock == j.Event.Clock {
+		return f.tomb
+	}
+	if wipes {
+		names = slices.Collect(maps.Keys(byName))
+	}
 	for _, name := range names {
 		if rival := byName[name]; rival != nil && rival.Event.Clock == j.Event.Clock {
 			return rival
@@ -156,7 +164,7 @@ func judgeClock(known *Entity, e *events.Event, stored string) Outcome {
 		return Outcome{Disposition: Applied, Stored: stored}
 	case stored > e.Clock:
 		return Outcome{Disposition: Stale, Stored: stored}
-	case known.Last.Clock == e.Clock:
+	case known.Last.Clock == e.Clock && (e.Stream.Clock != events.ClockSource || known.Last.Source == e.Source):
 		o := atTie(e, known.Last)
 		o.Stored = stored
 		return o

@@ -212,29 +212,45 @@ func (r *stepRun) decodeRow(row Row) (*events.Event, error) {
 // putRows logs events where their numbers are free. A crash here leaves rows that the entity does not name; the
 // messages come back and find them.
 func (r *stepRun) putRows(ctx context.Context, puts []*job) error {
+	if r.RowsAtOnce <= 1 {
+		for _, j := range puts {
+			if err := r.logRow(ctx, j, func(note func()) { note() }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	var mu sync.Mutex
 	var group errgroup.Group
-	group.SetLimit(max(1, r.RowsAtOnce))
+	group.SetLimit(r.RowsAtOnce)
 	for _, j := range puts {
 		group.Go(func() error {
-			row, own, err := r.putRow(ctx, r.rowOf(j))
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case errors.Is(err, ErrTooLarge):
-				j.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "it would have to wait in the log, whose items hold 400 KB, and is larger even when compressed"}))
-				return nil
-			case err != nil:
-				return fmt.Errorf("log number %d of %s of stream %s: %w", j.Event.Seq, quoteID(r.key.ID), r.stream.Name, err)
-			case own:
-				r.own[row.Seq] = row
-			default:
-				r.rows[row.Seq] = row
-			}
-			return nil
+			return r.logRow(ctx, j, func(note func()) {
+				mu.Lock()
+				defer mu.Unlock()
+				note()
+			})
 		})
 	}
 	return group.Wait()
+}
+
+// logRow logs one event and remembers, within guard, what its number holds then.
+func (r *stepRun) logRow(ctx context.Context, j *job, guard func(note func())) error {
+	row, own, err := r.putRow(ctx, r.rowOf(j))
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		guard(func() {
+			j.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "it would have to wait in the log, whose items hold 400 KB, and is larger even when compressed"}))
+		})
+	case err != nil:
+		return fmt.Errorf("log number %d of %s of stream %s: %w", j.Event.Seq, quoteID(r.key.ID), r.stream.Name, err)
+	case own:
+		guard(func() { r.own[row.Seq] = row })
+	default:
+		guard(func() { r.rows[row.Seq] = row })
+	}
+	return nil
 }
 
 // putRow puts a row, or returns the one that holds its number already, for long enough if it is the same event.

@@ -1,0 +1,273 @@
+package ordering_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"sort"
+	"time"
+
+	"inorder/events"
+	"inorder/ordering"
+)
+
+var begin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// history is what a producer said about one entity, and what it meant.
+type history struct {
+	name     string
+	config   *events.Config
+	key      ordering.Key
+	messages []*events.Message
+
+	state    map[string]any // the end; nil: deleted
+	cursor   int64          // step and delta
+	blocked  int64          // the number that the projection cannot take
+	complete bool           // every effect of the last generation goes out
+	last     int64          // the last generation
+}
+
+var histories = []func(*rand.Rand) history{
+	wholeHistory, attributeHistory, sourceHistory, stepHistory, deltaHistory, markedHistory,
+}
+
+func newHistory(name, stream string) history {
+	config, err := events.ParseStreams([]byte("consumer: c\nstreams:\n  - "+stream+"\n"), events.Options{})
+	if err != nil {
+		panic(err)
+	}
+	return history{name: name, config: config, key: ordering.Key{Consumer: "c", Stream: config.Streams[0].Name, ID: "x"}}
+}
+
+// say adds a message, now and then twice.
+func (h *history) say(rng *rand.Rand, body string) {
+	for range 1 + rng.IntN(5)/3 {
+		h.messages = append(h.messages, &events.Message{ID: fmt.Sprint("m", len(h.messages)), Body: body, ReceivedAt: begin, SentAt: begin})
+	}
+}
+
+func dedup(rng *rand.Rand) string {
+	if rng.IntN(2) == 0 {
+		return ", dedup: marker"
+	}
+	return ""
+}
+
+func wholeHistory(rng *rand.Rand) history {
+	h := newHistory("clock: entity", "{name: s, types: [T], mode: state, clock: entity, tombstone: [D]"+dedup(rng)+"}")
+	generations, n := 1+rng.IntN(2), 1+rng.IntN(6)
+	for g := range generations {
+		for seq := 1; seq <= n; seq++ {
+			typ, data := "T", fmt.Sprintf(`{"v":%d}`, g*100+seq)
+			h.state = map[string]any{"v": events.Number(fmt.Sprint(g*100 + seq))}
+			if rng.IntN(5) == 0 {
+				typ, h.state = "D", nil
+			}
+			h.say(rng, fmt.Sprintf(`{"event_id":"%d.%d","type":"%s","entity_id":"x","generation":%d,"seq":%d,"data":%s}`, g, seq, typ, g, seq, data))
+		}
+	}
+	return h
+}
+
+func attributeHistory(rng *rand.Rand) history {
+	h := newHistory("clock: attribute", "{name: s, types: [T], mode: state, clock: attribute, tombstone: [D]"+dedup(rng)+"}")
+	for g := range 1 + rng.IntN(2) {
+		h.state = nil
+		for seq := 1; seq <= 1+rng.IntN(7); seq++ {
+			typ, data := "T", ""
+			if rng.IntN(6) == 0 {
+				typ, h.state = "D", nil
+			} else {
+				if h.state == nil {
+					h.state = map[string]any{}
+				}
+				for _, name := range []string{"a", "b", "c"}[:rng.IntN(4)] {
+					value := fmt.Sprint(g*100 + seq)
+					if rng.IntN(4) == 0 {
+						value = "null"
+						delete(h.state, name)
+					} else {
+						h.state[name] = events.Number(value)
+					}
+					data += fmt.Sprintf(`,"%s":%s`, name, value)
+				}
+			}
+			if data != "" {
+				data = data[1:]
+			}
+			h.say(rng, fmt.Sprintf(`{"event_id":"%d.%d","type":"%s","entity_id":"x","generation":%d,"seq":%d,"data":{%s}}`, g, seq, typ, g, seq, data))
+		}
+	}
+	return h
+}
+
+func sourceHistory(rng *rand.Rand) history {
+	h := newHistory("clock: source", "{name: s, types: [T], mode: state, clock: source, tombstone: [D], owns: {p: [a, b], q: [c, d]}"+dedup(rng)+"}")
+	alive := map[string]bool{}
+	h.state = map[string]any{}
+	for source, owned := range map[string][]string{"p": {"a", "b"}, "q": {"c", "d"}} {
+		for seq := 1; seq <= 1+rng.IntN(5); seq++ {
+			for _, name := range owned {
+				delete(h.state, name)
+			}
+			typ, data := "T", ""
+			if alive[source] = rng.IntN(5) > 0; alive[source] {
+				name := owned[rng.IntN(2)]
+				data = fmt.Sprintf(`"%s":%d`, name, seq)
+				h.state[name] = events.Number(fmt.Sprint(seq))
+			} else {
+				typ = "D"
+			}
+			h.say(rng, fmt.Sprintf(`{"event_id":"%d","source":"%s","type":"%s","entity_id":"x","seq":%d,"data":{%s}}`, seq, source, typ, seq, data))
+		}
+	}
+	sort.Slice(h.messages, func(i, j int) bool { return h.messages[i].Body < h.messages[j].Body }) // maps have no order, seeds do
+	if !alive["p"] && !alive["q"] {
+		h.state = nil
+	}
+	return h
+}
+
+func stepHistory(rng *rand.Rand) history {
+	options := []string{"", ", effects: true", ", log: all", ", window: 4"}[rng.IntN(4)]
+	h := newHistory("step"+options, "{name: s, types: [T], mode: step, ignore: [I], projection: {sum: {n: data.n}, set: {last: data.n}}"+options+"}")
+	h.complete = options == ", effects: true"
+	generations := 1 + rng.IntN(5)/3
+	for g := range generations {
+		h.state, h.cursor, h.blocked, h.last = map[string]any{}, 0, 0, int64(g)
+		sum, n := 0, 1+rng.IntN(8)
+		poison := 0
+		if rng.IntN(5) == 0 && options != ", window: 4" {
+			poison = 1 + rng.IntN(n)
+		}
+		for seq := 1; seq <= n; seq++ {
+			typ, amount := "T", fmt.Sprint(seq+g*1000)
+			if rng.IntN(6) == 0 {
+				typ = "I"
+			}
+			if seq == poison {
+				typ, amount = "T", `"none"`
+				h.blocked = int64(seq)
+			}
+			if h.blocked == 0 {
+				h.cursor = int64(seq)
+				if typ == "T" {
+					sum += seq + g*1000
+					h.state = map[string]any{"n": events.Number(fmt.Sprint(sum)), "last": events.Number(amount)}
+				}
+			}
+			h.say(rng, fmt.Sprintf(`{"event_id":"%d.%d","type":"%s","entity_id":"x","generation":%d,"seq":%d,"data":{"n":%s}}`, g, seq, typ, g, seq, amount))
+		}
+	}
+	return h
+}
+
+func deltaHistory(rng *rand.Rand) history {
+	h := newHistory("delta", "{name: s, types: [T], mode: delta, ignore: [I], projection: {sum: {n: data.n}}}")
+	for g := range 1 + rng.IntN(5)/4 {
+		h.state, h.cursor, h.last = map[string]any{}, 0, int64(g)
+		sum := 0
+		for seq := 1; seq <= 1+rng.IntN(10); seq++ {
+			typ := "T"
+			if rng.IntN(8) == 0 {
+				typ = "I"
+			} else {
+				sum += seq * seq
+				h.state["n"] = events.Number(fmt.Sprint(sum))
+			}
+			h.cursor = int64(seq)
+			h.say(rng, fmt.Sprintf(`{"event_id":"%d.%d","type":"%s","entity_id":"x","generation":%d,"seq":%d,"data":{"n":%d}}`, g, seq, typ, g, seq, seq*seq))
+		}
+	}
+	return h
+}
+
+func markedHistory(rng *rand.Rand) history {
+	h := newHistory("delta without a sequence", "{name: s, types: [T], mode: delta, order: {by: none}, projection: {sum: {n: data.n}}}")
+	sum := 0
+	for i := range 1 + rng.IntN(8) {
+		sum += i + 1
+		h.say(rng, fmt.Sprintf(`{"event_id":"%d","type":"T","entity_id":"x","data":{"n":%d}}`, i, i+1))
+	}
+	h.state = map[string]any{"n": events.Number(fmt.Sprint(sum))}
+	return h
+}
+
+// verdict says in which ways the end is not what the producer meant.
+func (w *world) verdict() (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	h := w.history
+	if len(w.queue)+len(w.workers) > 0 {
+		fault("NoSilentLoss: %d messages never came to an end", len(w.queue)+len(w.workers))
+	}
+	if len(w.acked) != len(h.messages) {
+		fault("NoSilentLoss: %d of %d messages acked", len(w.acked), len(h.messages))
+	}
+	total := 0
+	for _, n := range w.outcomes {
+		total += n
+	}
+	if total != w.consumed {
+		fault("Conservation: %d outcomes of %d consumed", total, w.consumed)
+	}
+	e := w.store.Entities()[h.key]
+	if e == nil {
+		e = &ordering.Entity{}
+	}
+	state := e.State
+	if e.Absent() {
+		state = nil
+	}
+	if len(state)+len(h.state) > 0 && !reflect.DeepEqual(state, h.state) || (state == nil) != (h.state == nil) && h.cursor == 0 && h.blocked == 0 {
+		fault("Convergence: the state is %v, the producer meant %v", state, h.state)
+	}
+	if e.Effective() != h.cursor {
+		fault("NoLostWakeup: the cursor is at %d, everything up to %d came", e.Effective(), h.cursor)
+	}
+	if e.Blocked != h.blocked {
+		fault("the entity is blocked at %d, not at %d", e.Blocked, h.blocked)
+	}
+	for _, n := range e.Waiting {
+		if rows, _ := w.store.Rows(nil, h.key, e.Gen, n, n); len(rows) == 0 { //nolint:staticcheck // the fake has no use for a context
+			fault("number %d waits and has no row", n)
+		}
+	}
+	if h.blocked == 0 && e.Gap != nil && h.cursor > 0 && len(h.messages) > 0 && h.config.Streams[0].Mode == events.Step {
+		fault("the sweeper is sent to an entity with nothing open: %+v", *e.Gap)
+	}
+	faults = append(faults, w.effectFaults()...)
+	for _, c := range w.quarantine {
+		if c.Outcome.Reason != events.ProjectionError && c.Outcome.Reason != events.OldGeneration {
+			fault("a good message is in quarantine: %s %s", c.Outcome.Reason, c.Outcome.Detail)
+		}
+	}
+	return faults
+}
+
+// effectFaults checks EffectOrder: per generation in order, none twice, and all of the last one.
+func (w *world) effectFaults() (faults []string) {
+	at := ordering.Position{}
+	for _, e := range w.effects {
+		here := ordering.Position{Gen: e.Generation, Seq: e.Seq}
+		if here.Gen < at.Gen || here.Gen == at.Gen && here.Seq <= at.Seq {
+			faults = append(faults, fmt.Sprintf("EffectOrder: %v comes after %v", here, at))
+		}
+		at = here
+	}
+	if !w.history.complete {
+		return faults
+	}
+	sent := map[int64]bool{}
+	for _, e := range w.effects {
+		if e.Generation == w.history.last {
+			sent[e.Seq] = true
+		}
+	}
+	for _, m := range w.history.messages {
+		e := w.history.config.Decode(*m, begin)[0].Event
+		if e.Generation == w.history.last && e.Seq <= w.history.cursor && !e.Ignored && !sent[e.Seq] {
+			faults = append(faults, fmt.Sprintf("EffectOrder: the effect of %d was never sent", e.Seq))
+		}
+	}
+	return faults
+}
