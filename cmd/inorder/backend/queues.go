@@ -1,0 +1,236 @@
+package backend
+
+import (
+	"bytes"
+	"crypto/md5" //nolint:gosec // SQS answers with MD5 sums, and its client checks them
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"inorder/events"
+)
+
+// Where the queues are. No such host exists: requests to it never leave the process.
+const (
+	queueHost = "sqs.inorder.invalid"
+	account   = "000000000000"
+
+	SourceURL     = "https://" + queueHost + "/" + account + "/events"
+	QuarantineURL = "https://" + queueHost + "/" + account + "/quarantine"
+	EffectsURL    = "https://" + queueHost + "/" + account + "/effects.fifo"
+)
+
+// QueueARN is the ARN of the queue with a URL.
+func QueueARN(url string) string {
+	return "arn:aws:sqs:eu-west-1:" + account + ":" + url[strings.LastIndexByte(url, '/')+1:]
+}
+
+// Queues are SQS queues in memory that know SendMessage only, as far as its callers can tell: the limits of a message,
+// and the five minutes in which a FIFO queue drops what has the same deduplication id. They are the round tripper of
+// an SQS client.
+type Queues struct {
+	Now func() time.Time
+
+	mu     sync.Mutex
+	sent   map[string][]events.Message // by URL
+	first  map[string]time.Time
+	number int
+}
+
+// Client is an SQS client whose requests go through rt, which hands them on to these queues; nil: straight to them. It
+// tries as often as on AWS, without the pauses.
+func (q *Queues) Client(rt http.RoundTripper) *sqs.Client {
+	if rt == nil {
+		rt = q
+	}
+	return sqs.New(sqs.Options{
+		Region:       "eu-west-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
+		BaseEndpoint: aws.String("https://" + queueHost),
+		HTTPClient:   &http.Client{Transport: rt},
+		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+			o.RateLimiter = ratelimit.None
+		}),
+	})
+}
+
+// Sent lists what a queue took, in order: ID, Body, Attributes, GroupID and SentAt of each message.
+func (q *Queues) Sent(url string) []events.Message {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return append([]events.Message(nil), q.sent[url]...)
+}
+
+// Empty takes everything out of a queue.
+func (q *Queues) Empty(url string) []events.Message {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := q.sent[url]
+	delete(q.sent, url)
+	return all
+}
+
+// RoundTrip answers SendMessage as SQS does.
+func (q *Queues) RoundTrip(request *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return nil, err
+	}
+	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
+	if operation != "SendMessage" {
+		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#UnsupportedOperation", operation), nil
+	}
+	var in sendMessage
+	if err := json.Unmarshal(body, &in); err != nil {
+		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidMessageContents", err.Error()), nil
+	}
+	if err := in.check(); err != nil {
+		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidMessageContents", err.Error()), nil
+	}
+	sum := md5.Sum([]byte(in.MessageBody)) //nolint:gosec // as above
+	return answer(request, http.StatusOK, map[string]string{
+		"MessageId":        q.take(in),
+		"MD5OfMessageBody": hex.EncodeToString(sum[:]),
+	}), nil
+}
+
+type sendMessage struct {
+	QueueUrl               string //nolint:revive,staticcheck // as SQS spells it
+	MessageBody            string
+	MessageAttributes      map[string]sentAttribute
+	MessageGroupId         string //nolint:revive,staticcheck // as SQS spells it
+	MessageDeduplicationId string //nolint:revive,staticcheck // as SQS spells it
+}
+
+type sentAttribute struct {
+	DataType    string
+	StringValue string
+	BinaryValue []byte
+}
+
+// The limits of a message: "SendMessage", Amazon SQS API Reference.
+const (
+	maxMessageBytes  = 1 << 20
+	maxAttributes    = 10
+	maxIDCharacters  = 128
+	deduplicatedTime = 5 * time.Minute
+)
+
+func (in sendMessage) check() error {
+	size := len(in.MessageBody)
+	for name, a := range in.MessageAttributes {
+		size += len(name) + len(a.DataType) + len(a.StringValue) + len(a.BinaryValue)
+		if a.StringValue == "" && len(a.BinaryValue) == 0 {
+			return fmt.Errorf("the message attribute %s has no value", name)
+		}
+		if !allowed(a.StringValue) {
+			return fmt.Errorf("the message attribute %s has a character that SQS does not take", name)
+		}
+	}
+	fifo := strings.HasSuffix(in.QueueUrl, ".fifo")
+	switch {
+	case in.MessageBody == "":
+		return errors.New("the message body is empty")
+	case !allowed(in.MessageBody):
+		return errors.New("the message body has a character that SQS does not take")
+	case size > maxMessageBytes:
+		return fmt.Errorf("the message has %d bytes", size)
+	case len(in.MessageAttributes) > maxAttributes:
+		return fmt.Errorf("the message has %d attributes", len(in.MessageAttributes))
+	case fifo && (in.MessageGroupId == "" || in.MessageDeduplicationId == ""):
+		return errors.New("a FIFO queue wants a group and a deduplication id")
+	case len(in.MessageGroupId) > maxIDCharacters || len(in.MessageDeduplicationId) > maxIDCharacters:
+		return errors.New("an id has more than 128 characters")
+	}
+	return nil
+}
+
+// allowed reports whether SQS takes a text: the characters of XML 1.0.
+func allowed(text string) bool {
+	for i, r := range text {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xD7FF:
+		case r == utf8.RuneError:
+			if _, width := utf8.DecodeRuneInString(text[i:]); width == 1 {
+				return false
+			}
+		case r >= 0xE000 && r <= 0xFFFD || r >= 0x10000:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// take keeps the message, unless a FIFO queue had it within its five minutes, and returns its id.
+func (q *Queues) take(in sendMessage) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.number++
+	id := fmt.Sprintf("10000000-0000-4000-8000-%012d", q.number)
+	now := q.Now()
+	if in.MessageDeduplicationId != "" {
+		name := in.QueueUrl + " " + in.MessageDeduplicationId
+		if first, again := q.first[name]; again && now.Sub(first) < deduplicatedTime {
+			return id
+		}
+		if q.first == nil {
+			q.first = map[string]time.Time{}
+		}
+		q.first[name] = now
+	}
+	m := events.Message{ID: id, Body: in.MessageBody, GroupID: in.MessageGroupId, SentAt: now}
+	if len(in.MessageAttributes) > 0 {
+		m.Attributes = make(map[string]events.Attribute, len(in.MessageAttributes))
+	}
+	for name, a := range in.MessageAttributes {
+		m.Attributes[name] = events.Attribute{Type: a.DataType, Text: a.StringValue, Binary: a.BinaryValue}
+	}
+	if q.sent == nil {
+		q.sent = map[string][]events.Message{}
+	}
+	q.sent[in.QueueUrl] = append(q.sent[in.QueueUrl], m)
+	return id
+}
+
+// Answer is an error of the JSON protocol that DynamoDB and SQS share.
+func Answer(request *http.Request, status int, code, message string) *http.Response {
+	return AnswerWith(request, status, code, message, nil)
+}
+
+// AnswerWith is an error that says more than its message.
+func AnswerWith(request *http.Request, status int, code, message string, more map[string]json.RawMessage) *http.Response {
+	out := map[string]any{"__type": code, "message": message}
+	for name, value := range more {
+		out[name] = value
+	}
+	return answer(request, status, out)
+}
+
+func answer(request *http.Request, status int, out any) *http.Response {
+	body, err := json.Marshal(out)
+	if err != nil {
+		panic(err) // maps of strings and of JSON
+	}
+	return &http.Response{
+		Status: http.StatusText(status), StatusCode: status, Request: request,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amzn-Requestid": {"local"}},
+		ContentLength: int64(len(body)),
+		Body:          io.NopCloser(bytes.NewReader(body)),
+	}
+}

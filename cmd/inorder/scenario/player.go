@@ -1,0 +1,129 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"inorder/cmd/inorder/backend"
+	"inorder/functions/projections"
+)
+
+// A Player plays scenario files on one engine.
+type Player struct {
+	Backend  *backend.Backend
+	Parallel int    // scripts at once; at least 1 is taken
+	Seed     uint64 // decides how invocations that run at once interleave
+
+	tables atomic.Int64
+}
+
+// Play plays files and returns one result for each, in their order, as soon as all are there. Scripts of all files are
+// played side by side, each in tables of its own.
+func (p *Player) Play(ctx context.Context, paths []string) []Result {
+	results := make([]Result, len(paths))
+	var jobs []job
+	for i, path := range paths {
+		results[i] = Result{File: path, Name: nameOf(path)}
+		jobs = append(jobs, p.open(&results[i])...)
+	}
+	p.run(ctx, jobs)
+	for i := range results {
+		results[i].close()
+	}
+	return results
+}
+
+// A job is one script to play, and what becomes of it.
+type job struct {
+	script script
+	result *Result
+	place  int
+
+	failures []Failure
+	err      error
+}
+
+// open loads a file; one that cannot be played leaves no jobs.
+func (p *Player) open(r *Result) []job {
+	content, err := os.ReadFile(r.File)
+	if err != nil {
+		r.Unplayable = err.Error()
+		return nil
+	}
+	f, err := load(content, slices.Collect(mapKeys(projections.All())))
+	if err != nil {
+		r.Unplayable = err.Error()
+		return nil
+	}
+	r.Name, r.Combinations = f.name, len(f.scripts)
+	jobs := make([]job, len(f.scripts))
+	for i, s := range f.scripts {
+		jobs[i] = job{script: s, result: r, place: i}
+	}
+	return jobs
+}
+
+func mapKeys[V any](m map[string]V) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for name := range m {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// nameOf stands in for the name of a file that cannot be read.
+func nameOf(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+func (p *Player) run(ctx context.Context, jobs []job) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range max(1, p.Parallel) {
+		workers.Go(func() {
+			for at := next.Add(1) - 1; at < int64(len(jobs)); at = next.Add(1) - 1 {
+				j := &jobs[at]
+				j.failures, j.err = p.play(ctx, j.script, p.Seed+uint64(j.place))
+			}
+		})
+	}
+	workers.Wait()
+	for _, j := range jobs {
+		j.result.Failures = append(j.result.Failures, j.failures...)
+		j.result.err = errors.Join(j.result.err, j.err)
+	}
+}
+
+// play plays one script in a world of its own.
+func (p *Player) play(ctx context.Context, s script, seed uint64) ([]Failure, error) {
+	tables, err := p.Backend.CreateTables(ctx, fmt.Sprintf("scenario%05d", p.tables.Add(1)))
+	if err != nil {
+		return nil, err
+	}
+	w := newWorld(ctx, p.Backend, tables, s, seed)
+	err = w.play()
+	if dropped := p.Backend.DropTables(ctx, tables); err == nil {
+		err = dropped
+	}
+	if err != nil && len(s.combination.names) > 0 {
+		err = fmt.Errorf("with %s: %w", s.combination, err)
+	}
+	return w.failures, err
+}
+
+// close decides whether the file holds.
+func (r *Result) close() {
+	if r.err != nil {
+		r.Failures = append(r.Failures, Failure{What: "play", Expected: "to the end", Actual: r.err.Error()})
+	}
+	r.OK = r.Unplayable == "" && len(r.Failures) == 0
+}

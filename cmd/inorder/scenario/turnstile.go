@@ -1,0 +1,81 @@
+package scenario
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A turnstile lets one request of several invocations pass at a time, in an order that its seed decides: it opens when
+// every invocation that still runs waits at it. So the interleaving is the same whenever the script is played.
+type turnstile struct {
+	mu      sync.Mutex
+	random  *rand.Rand
+	running int             // invocations that compute, or whose request is on its way
+	waiting map[int]waiting // by the invocation's place
+}
+
+type waiting struct{ opened chan struct{} }
+
+// patience is how long the turnstile waits for an invocation that neither asks nor ends: one that waits for another,
+// which waits here, would hold up everything.
+const patience = 200 * time.Millisecond
+
+func newTurnstile(invocations int, seed uint64) *turnstile {
+	return &turnstile{
+		random:  rand.New(rand.NewPCG(seed, uint64(invocations))), //nolint:gosec // a repeatable order is the point
+		running: invocations,
+		waiting: map[int]waiting{},
+	}
+}
+
+// enter waits until it is this invocation's turn.
+func (t *turnstile) enter(place int) {
+	t.mu.Lock()
+	for n := 0; ; n++ { // a second request of one invocation waits at a place of its own
+		if _, taken := t.waiting[place]; !taken {
+			break
+		}
+		place += 1000
+	}
+	w := waiting{make(chan struct{})}
+	t.waiting[place] = w
+	t.running--
+	t.open(t.running <= 0)
+	t.mu.Unlock()
+	for {
+		select {
+		case <-w.opened:
+			return
+		case <-time.After(patience):
+			t.mu.Lock()
+			t.open(true)
+			t.mu.Unlock()
+		}
+	}
+}
+
+// leave says that an invocation has ended.
+func (t *turnstile) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.running--
+	t.open(t.running <= 0)
+}
+
+// open lets one of those that wait pass.
+func (t *turnstile) open(due bool) {
+	if !due || len(t.waiting) == 0 {
+		return
+	}
+	places := make([]int, 0, len(t.waiting))
+	for place := range t.waiting {
+		places = append(places, place)
+	}
+	slices.Sort(places)
+	chosen := places[t.random.IntN(len(places))]
+	close(t.waiting[chosen].opened)
+	delete(t.waiting, chosen)
+	t.running++
+}

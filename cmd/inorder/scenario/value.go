@@ -1,0 +1,252 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// kind is what a value is, in the words of JSON.
+type kind uint8
+
+const (
+	nullKind kind = iota
+	boolKind
+	numberKind
+	textKind
+	listKind
+	mapKind
+)
+
+// A value is one node of the file, aliases resolved. Nothing changes a value once it is built: what an anchor names is
+// shared by all its aliases, and what holds no placeholder by all combinations of the matrix.
+type value struct {
+	kind   kind
+	text   string // a string; of a number, its JSON text with every digit; true, false, null
+	source string // a scalar as the file has it, for use inside longer strings
+	items  []*value
+	keys   []key // of a mapping, in the file's order
+	line   int
+
+	holds bool // a placeholder, here or below
+	plain any  // for the schema; built on demand and only where nothing below is a placeholder
+}
+
+type key struct {
+	name string
+	line int
+}
+
+func text(s string, line int) *value {
+	return &value{kind: textKind, text: s, source: s, line: line, holds: placeholder.MatchString(s)}
+}
+
+// closed notes whether anything below is a placeholder.
+func (v *value) closed() *value {
+	for _, item := range v.items {
+		v.holds = v.holds || item.holds
+	}
+	for _, k := range v.keys {
+		v.holds = v.holds || placeholder.MatchString(k.name)
+	}
+	return v
+}
+
+// get returns what a mapping holds under a name, nil where it has nothing or is no mapping.
+func (v *value) get(name string) *value {
+	if v == nil {
+		return nil
+	}
+	for i, k := range v.keys {
+		if k.name == name {
+			return v.items[i]
+		}
+	}
+	return nil
+}
+
+// The scalars of YAML 1.2's core schema.
+var (
+	integerText = regexp.MustCompile(`^[-+]?[0-9]+$`)
+	octalText   = regexp.MustCompile(`^0o[0-7]+$`)
+	hexText     = regexp.MustCompile(`^0x[0-9a-fA-F]+$`)
+	floatText   = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	notFinite   = regexp.MustCompile(`^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
+)
+
+// resolve reads a plain scalar.
+func resolve(plain string) (*value, error) {
+	v := text(plain, 0)
+	switch {
+	case plain == "" || plain == "~" || plain == "null" || plain == "Null" || plain == "NULL":
+		v.kind, v.text = nullKind, "null"
+	case plain == "true" || plain == "True" || plain == "TRUE":
+		v.kind, v.text = boolKind, "true"
+	case plain == "false" || plain == "False" || plain == "FALSE":
+		v.kind, v.text = boolKind, "false"
+	case octalText.MatchString(plain), hexText.MatchString(plain):
+		n, _ := new(big.Int).SetString(plain, 0)
+		v.kind, v.text = numberKind, n.String()
+	case integerText.MatchString(plain), floatText.MatchString(plain):
+		v.kind, v.text = numberKind, jsonNumber(plain)
+	case notFinite.MatchString(plain):
+		return v, fmt.Errorf("%s is no number of JSON", plain)
+	}
+	return v, nil
+}
+
+// jsonNumber writes a YAML number as JSON wants it, without touching a digit that counts.
+func jsonNumber(plain string) string {
+	sign, digits := "", strings.TrimPrefix(plain, "+")
+	if rest, negative := strings.CutPrefix(digits, "-"); negative {
+		sign, digits = "-", rest
+	}
+	end := strings.IndexAny(digits, ".eE")
+	if end < 0 {
+		end = len(digits)
+	}
+	whole, rest := strings.TrimLeft(digits[:end], "0"), digits[end:]
+	if whole == "" {
+		whole = "0"
+	}
+	if fraction, found := strings.CutPrefix(rest, "."); found && (fraction == "" || fraction[0] == 'e' || fraction[0] == 'E') {
+		rest = fraction
+	}
+	return sign + whole + rest
+}
+
+// json appends the value as JSON, keys in the file's order, numbers with every digit.
+func (v *value) json(out []byte) []byte {
+	switch v.kind {
+	case textKind:
+		quoted, err := jsontext.AppendQuote(out, v.text)
+		if err != nil {
+			panic(err) // the file was checked to be valid UTF-8
+		}
+		return quoted
+	case listKind:
+		out = append(out, '[')
+		for i, item := range v.items {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = item.json(out)
+		}
+		return append(out, ']')
+	case mapKind:
+		out = append(out, '{')
+		for i, k := range v.keys {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(text(k.name, 0).json(out), ':')
+			out = v.items[i].json(out)
+		}
+		return append(out, '}')
+	case nullKind, boolKind, numberKind:
+		return append(out, v.text...)
+	}
+	panic("unknown kind")
+}
+
+// bytes is how long the value is as JSON, about; what aliases multiply is found out before it is built.
+func (v *value) bytes(limit int) int {
+	n := len(v.text) + 2
+	for i, item := range v.items {
+		if n > limit {
+			return n
+		}
+		if v.kind == mapKind {
+			n += len(v.keys[i].name) + 3
+		}
+		n += item.bytes(limit - n)
+	}
+	return n
+}
+
+// any returns the value as the schema's validator wants it.
+func (v *value) any() any {
+	if v.plain != nil {
+		return v.plain
+	}
+	out := v.build()
+	if !v.holds {
+		v.plain = out
+	}
+	return out
+}
+
+func (v *value) build() any {
+	switch v.kind {
+	case nullKind:
+		return nil
+	case boolKind:
+		return v.text == "true"
+	case numberKind:
+		return json.Number(v.text)
+	case textKind:
+		return v.text
+	case listKind:
+		list := make([]any, len(v.items))
+		for i, item := range v.items {
+			list[i] = item.any()
+		}
+		return list
+	case mapKind:
+		m := make(map[string]any, len(v.keys))
+		for i, k := range v.keys {
+			m[k.name] = v.items[i].any()
+		}
+		return m
+	}
+	panic("unknown kind")
+}
+
+// lines renders the value as YAML in flow style with everything on the line that it has in the file, so that what
+// another parser says about it names the right lines. Aliases stand where they are used.
+func (v *value) lines(w *lineWriter) {
+	w.reach(v.line)
+	switch v.kind {
+	case listKind:
+		w.text("[")
+		for i, item := range v.items {
+			if i > 0 {
+				w.text(", ")
+			}
+			item.lines(w)
+		}
+		w.text("]")
+	case mapKind:
+		w.text("{")
+		for i, k := range v.keys {
+			if i > 0 {
+				w.text(", ")
+			}
+			w.reach(k.line)
+			w.text(string(text(k.name, 0).json(nil)) + ": ")
+			v.items[i].lines(w)
+		}
+		w.text("}")
+	case nullKind, boolKind, numberKind, textKind:
+		w.text(string(v.json(nil)))
+	}
+}
+
+// lineWriter writes text and knows on which line it is.
+type lineWriter struct {
+	strings.Builder
+	line int // the lines that are full
+}
+
+// reach goes down to a line; it never goes up.
+func (w *lineWriter) reach(line int) {
+	for ; w.line+1 < line; w.line++ {
+		w.WriteString("\n ")
+	}
+}
+
+func (w *lineWriter) text(s string) { w.WriteString(s) }

@@ -1,0 +1,95 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"inorder/cmd/inorder/backend"
+	"inorder/ddb"
+	"inorder/ddb/local"
+	"inorder/events"
+	"inorder/functions"
+	"inorder/ordering"
+)
+
+// A world is what one script is played in: fresh tables, empty queues, a clock at its beginning, and one function.
+type world struct {
+	ctx     context.Context //nolint:containedctx // a world lives as long as the play of one script
+	script  script
+	seed    uint64
+	backend *backend.Backend
+	tables  ddb.Tables
+	clock   clock
+	queues  *backend.Queues
+	wire    *wire
+	mailbox *mailbox
+	metrics counters
+
+	look     *ddb.Store // reads that are neither counted nor made to fail
+	warm     *functions.Consumer
+	rules    []*rule // for the next invocation
+	failures []Failure
+
+	observed sync.Mutex
+	endings  map[string][]string // dispositions of the last delivery, by the file's id
+}
+
+func newWorld(ctx context.Context, b *backend.Backend, tables ddb.Tables, s script, seed uint64) *world {
+	w := &world{
+		ctx: ctx, script: s, seed: seed, backend: b, tables: tables,
+		clock:   clock{at: epoch},
+		mailbox: newMailbox(s.fifo, s.maxReceive),
+		look:    b.Store(tables, nil),
+		endings: map[string][]string{},
+	}
+	w.queues = &backend.Queues{Now: w.clock.Now}
+	w.wire = &wire{engine: local.Transport(), queues: w.queues}
+	w.warm = w.cold()
+	return w
+}
+
+// cold is a function that remembers nothing.
+func (w *world) cold() *functions.Consumer {
+	return backend.Parts{
+		Streams:  w.script.streams,
+		Store:    w.backend.Store(w.tables, w.wire),
+		SQS:      w.queues.Client(w.wire),
+		Now:      w.clock.Now,
+		Parallel: 1, // so that requests come in the same order whenever the script is played
+		Metrics:  &w.metrics,
+		Observe:  w.observe,
+	}.Consumer()
+}
+
+// observe notes how the events of a message ended.
+func (w *world) observe(m events.Message, outcomes []ordering.Outcome) {
+	ended := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		ended[i] = o.Disposition.String()
+	}
+	w.observed.Lock()
+	defer w.observed.Unlock()
+	w.endings[w.mailbox.byID[m.ID]] = ended
+}
+
+// fail notes what does not hold.
+func (w *world) fail(s step, what, expected, actual string) {
+	w.failures = append(w.failures, Failure{
+		Line: s.line, Step: s.number, Matrix: w.script.combination.report(),
+		What: what, Expected: expected, Actual: actual, combination: w.script.combination.String(),
+	})
+}
+
+// play carries out every step. The error says that the script could not be played to its end.
+func (w *world) play() error {
+	for _, s := range w.script.steps {
+		if err := s.action.play(w, s); err != nil {
+			return fmt.Errorf("line %d, step %d (%s): %w", s.line, s.number, s.verb, err)
+		}
+		for _, err := range w.metrics.takeFaults() {
+			w.fail(s, "metrics", "lines in embedded metric format", err.Error())
+		}
+	}
+	return nil
+}
