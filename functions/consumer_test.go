@@ -95,11 +95,11 @@ type bench struct {
 	seen       map[string][]string // message id → dispositions
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t fatal) *bench {
 	t.Helper()
 	config, err := events.ParseStreams([]byte(testStreams), events.Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v", err)
 	}
 	b := &bench{
 		loop: &fakeLoop{ends: map[string]ordering.Outcome{}}, quarantine: &fakeQuarantine{},

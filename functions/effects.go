@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"inorder/ddb"
 	"inorder/events"
 	"inorder/ordering"
 )
@@ -34,6 +35,7 @@ type Effects struct {
 // deduplication id names the effect, so that SQS drops what is sent again within five minutes; later copies have to be
 // told by what stands in the message.
 func (s *Effects) Send(ctx context.Context, key ordering.Key, effects []ordering.Effect) error {
+	entity := ddb.EntityPK(key)
 	for _, e := range effects {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("send effect %d of number %d: %w", e.Index, e.Seq, err)
@@ -45,8 +47,8 @@ func (s *Effects) Send(ctx context.Context, key ordering.Key, effects []ordering
 		_, err = s.SQS.SendMessage(ctx, &sqs.SendMessageInput{
 			QueueUrl:               aws.String(s.URL),
 			MessageBody:            aws.String(body),
-			MessageGroupId:         aws.String(hashed(keyParts(key)...)),
-			MessageDeduplicationId: aws.String(hashed(append(keyParts(key), e.Generation, e.Seq, e.Index)...)),
+			MessageGroupId:         aws.String(hashed(entity)),
+			MessageDeduplicationId: aws.String(hashed(entity, e.Generation, e.Seq, e.Index)),
 		})
 		if err != nil {
 			return fmt.Errorf("send effect %d of number %d: %w", e.Index, e.Seq, err)
@@ -64,15 +66,9 @@ func EffectBody(e ordering.Effect) (string, error) {
 	return sendable(string(body)), err
 }
 
-func keyParts(key ordering.Key) []any {
-	return []any{key.Consumer, key.Stream, key.ID, key.Source}
-}
-
-// hashed is a name of at most 128 characters for some parts; the quotes keep a part from running into the next.
-func hashed(parts ...any) string {
-	h := sha256.New()
-	for _, p := range parts {
-		_, _ = fmt.Fprintf(h, "%q/", fmt.Sprint(p))
-	}
-	return hex.EncodeToString(h.Sum(nil))
+// hashed is a name of 64 characters for an entity and numbers. The numbers stand in front, so that no entity's key can
+// look like others.
+func hashed(entity string, numbers ...any) string {
+	sum := sha256.Sum256([]byte(fmt.Sprintln(append(numbers, entity)...)))
+	return hex.EncodeToString(sum[:])
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"inorder/ddb"
 	"inorder/events"
 	"inorder/ordering"
 )
@@ -89,7 +90,7 @@ func (c *Consumer) parts(messages []*received) []*part {
 				continue
 			}
 			key := c.key(e)
-			if err := checkKey(key); err != nil {
+			if err := ddb.CheckKey(key); err != nil {
 				*o = refused(events.Refusal{Reason: events.BadEntityID, Detail: err.Error()})
 				continue
 			}

@@ -59,13 +59,11 @@ func (c *Consumer) log(ctx context.Context, r *received, i int) {
 	line := slog.NewRecord(now, level, "event", 0)
 	line.AddAttrs(identity(r.message, r.decoded[i])...)
 	line.AddAttrs(ending(o)...)
-	line.AddAttrs(
-		slog.Time("received", r.message.ReceivedAt.UTC()),
-		slog.Int("receive_count", r.message.ReceiveCount),
-		slog.String("queue_arn", r.message.QueueARN))
+	line.AddAttrs(slog.Time("received", r.message.ReceivedAt.UTC()))
 	if o.Disposition == ordering.Applied {
 		line.AddAttrs(slog.Time("applied", now))
 	}
+	line.AddAttrs(slog.Int("receive_count", r.message.ReceiveCount), slog.String("queue_arn", r.message.QueueARN))
 	_ = c.Log.Handler().Handle(ctx, line) // as slog itself does: a log line that cannot be written has no better place
 }
 

@@ -157,10 +157,7 @@ func textOrBytes(s string) (string, []byte) {
 
 func pack(b []byte) ([]byte, error) {
 	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
+	w := gzip.NewWriter(&out)
 	if _, err := w.Write(b); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,76 @@
+package functions
+
+import (
+	"errors"
+	"flag"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"inorder/events"
+	"inorder/ordering"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// One line per event, without its data: every disposition, several events in one message, and what cannot be read.
+func TestLogLines(t *testing.T) {
+	b := newBench(t)
+	const stored = "0000000000.0000000000000000012"
+	for _, d := range ordering.Dispositions() {
+		o := ordering.Outcome{Disposition: d, Stored: stored}
+		switch d {
+		case ordering.Deferred:
+			o.Err = errors.New("update doc a: throttled")
+		case ordering.Conflict:
+			o.Reason = events.Conflict
+		case ordering.Parked:
+			o.Reason = events.ProjectionError
+		case ordering.Quarantined:
+			o.Reason = events.NumberRange
+		case ordering.Applied, ordering.Coalesced, ordering.Stale, ordering.Duplicate:
+		}
+		b.loop.ends["m-"+d.String()] = o
+	}
+	for i, d := range ordering.Dispositions() {
+		r := record("m-"+d.String(), `{"event_id":"e-1","type":"DocSet","entity_id":"a","seq":7,"generation":2,"source":"crm",`+
+			`"published_at":"2026-03-01T13:59:58.5+02:00","data":{"secret":"s3cr3t"}}`)
+		r.Attributes["ApproximateReceiveCount"] = string(rune('1' + i))
+		b.handle(t, t.Context(), r)
+	}
+	b.handle(t, t.Context(), record("m-broken", `{"s3cr3t`))
+	b.handle(t, t.Context(), record("m-homeless", `{"event_id":"e-2","type":"Unknown","entity_id":"z","seq":1,"data":{"x":"s3cr3t"}}`))
+	b.handle(t, t.Context(), s3Notice("m-two", s3Record("a.png", "0065B2"), s3Record("b.png", "zz")))
+	if strings.Contains(b.logs.String(), "s3cr3t") {
+		t.Error("event data was logged")
+	}
+	golden(t, "testdata/log.golden", b.logs.String())
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("differs from %s (go test -update writes it anew):\n%s", file, got)
+	}
+}
+
+// Applied is what happens all day: it is for debug.
+func TestAppliedIsLoggedForDebugOnly(t *testing.T) {
+	b := newBench(t)
+	b.Log = NewLogger(b.logs, slog.LevelInfo)
+	b.loop.ends["m2"] = ordering.Outcome{Disposition: ordering.Stale}
+	b.handle(t, t.Context(), docSet("m1", "a", 2), docSet("m2", "a", 1))
+	if logs := b.logs.String(); strings.Contains(logs, "m1") || strings.Count(logs, "\n") != 1 {
+		t.Errorf("logs: %s", logs)
+	}
+}

@@ -1,0 +1,111 @@
+package functions
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"inorder/ddb"
+	"inorder/ordering"
+)
+
+const (
+	// cachedEntities is how many entities a warm function keeps: those of some hundred batches, at a few KB each.
+	cachedEntities = 1000
+
+	// atOnce is how many entities of a batch are worked on side by side, and rows of one entity. They wait for the
+	// database, not for a processor; more than this only reaches its throttles sooner.
+	atOnce = 16
+
+	// margin is kept of the function's timeout. The template's is ten times as long.
+	margin = 3 * time.Second
+
+	// sendTimeout bounds one try of a SendMessage; the SDK makes three.
+	sendTimeout = 2 * time.Second
+)
+
+// StartConsumer reads the settings, connects, and returns the consumer. The error lists everything that is wrong with
+// the settings. Metrics and log lines go to out, which on Lambda is standard output.
+func StartConsumer(ctx context.Context, getenv func(string) string, out io.Writer, now func() time.Time, projections map[string]ordering.Projector) (*Consumer, error) {
+	settings, err := ReadSettings(getenv, slices.Sorted(maps.Keys(projections)))
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load the AWS configuration: %w", err)
+	}
+	if cfg.Region == "" {
+		return nil, errors.New("no AWS region: AWS_REGION is not set")
+	}
+	store := &ddb.Store{
+		API:    ddb.NewClient(cfg, ddb.ClientOptions{}),
+		Tables: ddb.Tables{Entities: settings.EntitiesTable, Items: settings.ItemsTable},
+	}
+	return settings.consumer(store, newSQS(cfg), out, now, projections), nil
+}
+
+// newSQS bounds every try, as ddb does, so that one lost answer does not use up the time of a whole invocation.
+func newSQS(cfg aws.Config) *sqs.Client {
+	return sqs.NewFromConfig(cfg, func(o *sqs.Options) {
+		o.HTTPClient = awshttp.NewBuildableClient().WithTimeout(sendTimeout)
+	})
+}
+
+// consumer puts the parts together.
+func (s *Settings) consumer(store ordering.Store, queues Sender, out io.Writer, now func() time.Time, projections map[string]ordering.Projector) *Consumer {
+	quarantine := &Quarantine{SQS: queues, URL: s.QuarantineURL}
+	return &Consumer{
+		Loop: &ordering.Loop{
+			Store:       store,
+			Quarantine:  quarantine,
+			Effects:     &Effects{SQS: queues, URL: s.EffectsURL},
+			EffectsMode: s.EffectsMode,
+			Streams:     s.Streams,
+			Projections: projections,
+			Cache:       ordering.NewCache(cachedEntities),
+			Now:         now,
+			NewToken:    crand.Text,
+			RowsAtOnce:  atOnce,
+			Wait:        waitShortly,
+		},
+		Streams:    s.Streams,
+		Quarantine: quarantine,
+		Metrics:    NewMetrics(out, s.Streams.Consumer, now),
+		Log:        NewLogger(out, s.LogLevel),
+		Now:        now,
+		Parallel:   atOnce,
+		Margin:     margin,
+	}
+}
+
+// The pauses between two rounds on an item that others fight over grow from the first to the longest.
+const (
+	firstPause   = 5 * time.Millisecond
+	longestPause = 200 * time.Millisecond
+)
+
+// waitShortly passes a random part of a pause, so that those who fight do not meet again, or less where ctx ends.
+func waitShortly(ctx context.Context, round int) {
+	longest := longestPause
+	if round < 6 {
+		longest = min(firstPause<<max(round, 0), longestPause)
+	}
+	timer := time.NewTimer(rand.N(longest))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
