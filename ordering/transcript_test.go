@@ -16,11 +16,11 @@ import (
 	"inorder/ordering/memory"
 )
 
-// TestTranscripts replays testdata/*: a stream, and then batches of events, one per line; the output is what became of
+// TestTranscripts replays testdata/transcripts/*: a stream, and then batches of events, one per line; the output is what became of
 // each, what it cost, and what the store holds then. If a change alters a transcript on purpose, run with -rewrite and
 // read the difference before you commit it.
 func TestTranscripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {
 		play := &transcript{now: begin}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
