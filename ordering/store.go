@@ -77,7 +77,7 @@ type Merge struct {
 	// existing one must have a Clock from it on and below every part's clock. Where it is empty the entity must have
 	// no Clock, or one below every part's clock.
 	Floor string
-	Parts []Part // each leaves Tombs by its name, or joins them where it is a tombstone; all of one kind
+	Parts []Part // each leaves Tombs by its name, or joins them where it is a tombstone
 	Last  Last
 }
 
