@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"strings"
+	"unicode/utf8"
 )
 
 // recognise tells what a message holds by its shape, once the wrappers are opened: CloudEvents, S3 notifications, the own
@@ -108,14 +109,11 @@ func encodedData(v any) (any, *Refusal) {
 // percent-encoding of HTTP headers, which SQS does not need.
 func binaryCloudEvent(l layer) (record, *Refusal) {
 	fields := make(map[string]any, len(l.attributes))
-	for name, a := range l.attributes {
-		if plain, ok := strings.CutPrefix(name, "ce_"); ok && a.Binary == nil {
-			fields[plain] = a.Text
-		}
-	}
-	for name, a := range l.attributes {
-		if plain, ok := strings.CutPrefix(name, "ce-"); ok && a.Binary == nil {
-			fields[plain] = a.Text
+	for _, prefix := range []string{"ce_", "ce-"} {
+		for name, a := range l.attributes {
+			if plain, ok := strings.CutPrefix(name, prefix); ok && a.Binary == nil && utf8.ValidString(a.Text) {
+				fields[plain] = a.Text
+			}
 		}
 	}
 	return cloudRecord(fields, l.value)

@@ -3,6 +3,7 @@ package events
 import (
 	"net/url"
 	"strings"
+	"unicode/utf8"
 )
 
 // storageSource is the producer of every S3 event, whichever way it came: as a notification, whose records name
@@ -38,8 +39,8 @@ func storageRecord(fields, s3 map[string]any) record {
 	// event. The object key name value is URL encoded."
 	key, _ := object["key"].(string)
 	key, err := url.QueryUnescape(key)
-	if err != nil {
-		key = ""
+	if err != nil || !utf8.ValidString(key) {
+		key = "" // no key of an object
 	}
 	typ, _ := fields["eventName"].(string)
 	return storageEvent(typ, fields["eventTime"], bucket["name"], key, fields, map[string]any{

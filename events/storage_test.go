@@ -32,6 +32,7 @@ func TestEachRecordOfAStorageNotificationIsAnEvent(t *testing.T) {
 		s3Record("ObjectRemoved:Delete", "pics", "a.png", `,"sequencer":"0065B4"`),
 		s3Record("ObjectCreated:Put", "pics", "a.png", ``),
 		s3Record("ObjectCreated:Put", "pics", "%zz", `,"sequencer":"00"`),
+		s3Record("ObjectCreated:Put", "pics", "caf%e9", `,"sequencer":"00"`),
 		s3Record("ObjectCreated:Put", "pics/a", "b", `,"sequencer":"00"`),
 		s3Record("ObjectCreated:Put", "pics", "a.png", `,"sequencer":"xyz"`),
 		s3Record("ObjectTagging:Put", "pics", "a.png", ``),
@@ -39,7 +40,7 @@ func TestEachRecordOfAStorageNotificationIsAnEvent(t *testing.T) {
 		`{"eventName":"ObjectCreated:Put"}`, `7`,
 	))}, decodeNow)
 	want := []string{
-		"ObjectCreated:Put object", "ObjectRemoved:Delete object tombstone", "bad_order_key", "no_entity_id", "no_entity_id", "bad_order_key",
+		"ObjectCreated:Put object", "ObjectRemoved:Delete object tombstone", "bad_order_key", "no_entity_id", "no_entity_id", "no_entity_id", "bad_order_key",
 		"bad_event_id",  // no sequencer, no identity
 		"bad_order_key", // a sequencer is no sequence, even where it has digits only
 		"not_an_event", "not_an_event",

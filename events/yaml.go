@@ -3,6 +3,7 @@ package events
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -142,19 +143,20 @@ func (y *yamlReader) mapping(n ast.Node, what string) (entries []entry, ok bool)
 	return y.merge(entries, seen, merged), true
 }
 
+// maxMerged bounds what a merge key may lead to: a list that merges itself has no end.
+const maxMerged = 100
+
 // merge adds what the mapping does not say itself; of several merged mappings the first that says it wins.
 func (y *yamlReader) merge(entries []entry, seen map[string]bool, merged []ast.Node) []entry {
-	for len(merged) > 0 {
-		from := merged[0]
-		n := y.plain(from)
-		merged = merged[1:]
-		if list, ok := n.(*ast.SequenceNode); ok && len(merged) < 100 {
-			merged = append(append([]ast.Node{}, list.Values...), merged...)
+	for i := 0; i < len(merged) && i < maxMerged; i++ {
+		n := y.plain(merged[i])
+		if list, ok := n.(*ast.SequenceNode); ok {
+			merged = slices.Insert(merged, i+1, list.Values...)
 			continue
 		}
 		values, ok := mappingValues(n)
 		if !ok {
-			y.fault(from, "<< must lead to a mapping")
+			y.fault(merged[i], "<< must lead to a mapping")
 		}
 		for _, v := range values {
 			if name, ok := keyName(v.Key); ok && !seen[name] && !v.Key.IsMergeKey() {
@@ -162,6 +164,9 @@ func (y *yamlReader) merge(entries []entry, seen map[string]bool, merged []ast.N
 				entries = append(entries, entry{name, v.Key, v.Value})
 			}
 		}
+	}
+	if len(merged) > maxMerged {
+		y.fault(merged[0], "<< leads to more than %d mappings", maxMerged)
 	}
 	return entries
 }
