@@ -1,12 +1,6 @@
 package ddb
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"inorder/events"
@@ -19,9 +13,10 @@ const (
 	attrRev   = "_rev"
 	attrToken = "_token" // step and delta: of the write that made this item
 
-	attrClock       = "_clock"
-	attrClockPrefix = "_clock." // and the name of an attribute or source
-	attrDeleted     = "_deleted"
+	attrClock         = "_clock"
+	attrClockPrefix   = "_clock." // and the name of an attribute or source
+	attrDeleted       = "_deleted"
+	attrDeletedPrefix = "_deleted." // and the name of a source
 
 	attrEventID      = "_event_id"
 	attrSource       = "_source"
@@ -94,19 +89,22 @@ var lastAttributes = []string{
 	attrMessageID, attrReceiveCount,
 }
 
-// stateMarks writes _deleted as true where the whole entity is deleted by the event of its clock, and as a set where
-// sources are. With `clock: source` there is no such clock.
+// isDeleted stands for a tombstone.
+var isDeleted = &types.AttributeValueMemberBOOL{Value: true}
+
+// stateMarks writes a tombstone as _deleted where it is the whole entity's, which then has a clock, and as
+// _deleted.<source> where it is a source's, with `clock: source`.
 func (w itemWriter) stateMarks(m ordering.StateMarks) {
 	w.text(attrClock, m.Clock)
 	for name, clock := range m.Clocks {
 		w.text(attrClockPrefix+name, clock)
 	}
-	switch {
-	case len(m.Tombs) == 0:
-	case m.Clock != "":
-		w[attrDeleted] = &types.AttributeValueMemberBOOL{Value: true}
-	default:
-		w[attrDeleted] = texts(m.Tombs...)
+	for _, source := range m.Tombs {
+		if m.Clock != "" {
+			w[attrDeleted] = isDeleted
+		} else {
+			w[attrDeletedPrefix+source] = isDeleted
+		}
 	}
 }
 
@@ -143,183 +141,4 @@ func (w itemWriter) gap(pk string, gap *ordering.Gap) {
 	w[attrGapShard], w[attrGapSince] = integer(gapShard(pk)), instant(gap.Since)
 	w.integer(attrEscalations, int64(gap.Escalations))
 	w.instant(attrEscalateAt, gap.EscalateAt)
-}
-
-// decodeEntity reads an item. No item is the zero entity.
-func decodeEntity(it item) (*ordering.Entity, error) {
-	if len(it) == 0 {
-		return &ordering.Entity{}, nil
-	}
-	r := &itemReader{item: it}
-	e := &ordering.Entity{Exists: true, Rev: r.integer(attrRev), Last: r.last()}
-	e.Clock, e.Tombs = r.text(attrClock), r.tombs()
-	e.Cursor = r.cursor()
-	err := decodeNamed(it, e)
-	return e, errors.Join(r.err, err)
-}
-
-// decodeNamed reads what stands under names of its own: the state and the clocks of its parts. Bookkeeping that this
-// version does not know is not state.
-func decodeNamed(it item, e *ordering.Entity) error {
-	e.State = make(map[string]any)
-	for name, v := range it {
-		if part, ok := strings.CutPrefix(name, attrClockPrefix); ok {
-			if e.Clocks == nil {
-				e.Clocks = make(map[string]string)
-			}
-			e.Clocks[part] = (&itemReader{item: it}).text(name)
-			continue
-		}
-		if strings.HasPrefix(name, "_") {
-			continue
-		}
-		value, err := decodeValue(v)
-		if err != nil {
-			return fmt.Errorf("attribute %s cannot be read: %w", name, err)
-		}
-		e.State[name] = value
-	}
-	return nil
-}
-
-func (r *itemReader) last() ordering.Last {
-	return ordering.Last{
-		EventID:      r.text(attrEventID),
-		Source:       r.text(attrSource),
-		Fingerprint:  r.text(attrFingerprint),
-		Type:         r.text(attrType),
-		Clock:        r.text(attrLastClock),
-		PublishedAt:  r.instant(attrPublishedAt),
-		ReceivedAt:   r.instant(attrReceivedAt),
-		AppliedAt:    r.instant(attrAppliedAt),
-		MessageID:    r.text(attrMessageID),
-		ReceiveCount: int(r.integer(attrReceiveCount)),
-	}
-}
-
-func (r *itemReader) tombs() []string {
-	switch v := r.item[attrDeleted].(type) {
-	case nil:
-	case *types.AttributeValueMemberBOOL:
-		if v.Value {
-			return []string{""}
-		}
-	case *types.AttributeValueMemberSS:
-		return slices.Sorted(slices.Values(v.Value))
-	default:
-		r.fail(attrDeleted, v)
-	}
-	return nil
-}
-
-func (r *itemReader) cursor() ordering.Cursor {
-	return ordering.Cursor{
-		Gen:        r.integer(attrGen),
-		Applied:    r.integer(attrApplied),
-		MaxSeen:    r.integer(attrMaxSeen),
-		Waiting:    r.waiting(),
-		Ahead:      r.ahead(),
-		Dispatched: r.dispatched(),
-		Owed:       r.owed(),
-		Blocked:    r.integer(attrBlocked),
-		Skipped:    r.skipped(),
-		Token:      r.text(attrToken),
-		Gap:        r.gap(),
-	}
-}
-
-func (r *itemReader) waiting() ordering.Numbers {
-	switch v := r.item[attrWaiting].(type) {
-	case nil:
-	case *types.AttributeValueMemberB:
-		numbers, err := decodeWaiting(r.integer(attrApplied), v.Value)
-		if err != nil {
-			r.fail(attrWaiting, err)
-		}
-		return numbers
-	default:
-		r.fail(attrWaiting, v)
-	}
-	return nil
-}
-
-func (r *itemReader) ahead() ordering.Numbers {
-	numbers := r.integers(attrAhead)
-	slices.Sort(numbers)
-	return numbers
-}
-
-func (r *itemReader) dispatched() *ordering.Position {
-	s := r.text(attrDispatched)
-	if s == "" {
-		return nil
-	}
-	gen, seq, ok := events.ParseSeqClock(s)
-	if !ok {
-		r.fail(attrDispatched, s)
-	}
-	return &ordering.Position{Gen: gen, Seq: seq}
-}
-
-func (r *itemReader) owed() []ordering.Effect {
-	effects, err := decodeEffects(r.text(attrOwed))
-	if err != nil {
-		r.fail(attrOwed, err)
-	}
-	return effects
-}
-
-func (r *itemReader) skipped() []ordering.Range {
-	ranges, err := decodeRanges(r.text(attrSkipped))
-	if err != nil {
-		r.fail(attrSkipped, err)
-	}
-	return ranges
-}
-
-func (r *itemReader) gap() *ordering.Gap {
-	if r.item[attrGapSince] == nil {
-		return nil
-	}
-	return &ordering.Gap{
-		Since:       r.instant(attrGapSince),
-		Escalations: int(r.integer(attrEscalations)),
-		EscalateAt:  r.instant(attrEscalateAt),
-	}
-}
-
-// encodeRanges writes ranges as people do: "7,9-11".
-func encodeRanges(ranges []ordering.Range) string {
-	var b strings.Builder
-	for i, r := range ranges {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.FormatInt(r.First, 10))
-		if r.Last != r.First {
-			b.WriteByte('-')
-			b.WriteString(strconv.FormatInt(r.Last, 10))
-		}
-	}
-	return b.String()
-}
-
-func decodeRanges(s string) ([]ordering.Range, error) {
-	if s == "" {
-		return nil, nil
-	}
-	var ranges []ordering.Range
-	for part := range strings.SplitSeq(s, ",") {
-		first, last, found := strings.Cut(part, "-")
-		if !found {
-			last = first
-		}
-		from, err1 := strconv.ParseInt(first, 10, 64)
-		to, err2 := strconv.ParseInt(last, 10, 64)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
-		}
-		ranges = append(ranges, ordering.Range{First: from, Last: to})
-	}
-	return ranges, nil
 }

@@ -123,12 +123,6 @@ func (e *storeError) Error() string { return fmt.Sprintf("%v: %v", e.known, e.ca
 
 func (e *storeError) Unwrap() []error { return []error{e.known, e.cause} }
 
-// unknownOperation reports that an emulator does not have the operation at all.
-func unknownOperation(err error) bool {
-	api := smithy.APIError(nil)
-	return errors.As(err, &api) && api.ErrorCode() == "UnknownOperationException"
-}
-
 // failedItems returns the places whose condition failed with the item that is there; an item may be missing.
 func failedItems(err error) (map[int]item, bool) {
 	if single := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &single) {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 )
 
 // Tables are the names of the two tables.
@@ -92,18 +93,20 @@ func CreateTables(ctx context.Context, client Admin, names Tables) error {
 }
 
 func createTable(ctx context.Context, client Admin, name string, table Table) error {
-	_, err := client.CreateTable(ctx, table.input(name))
+	out, err := client.CreateTable(ctx, table.input(name))
 	if exists := (*types.ResourceInUseException)(nil); errors.As(err, &exists) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("create table %s: %w", name, err)
 	}
-	waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
-		o.MinDelay, o.MaxDelay = 20*time.Millisecond, time.Second
-	})
-	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, creationWait); err != nil {
-		return fmt.Errorf("wait for table %s: %w", name, err)
+	if d := out.TableDescription; d != nil && d.TableStatus == types.TableStatusCreating {
+		waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
+			o.MinDelay, o.MaxDelay = 20*time.Millisecond, time.Second
+		})
+		if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, creationWait); err != nil {
+			return fmt.Errorf("wait for table %s: %w", name, err)
+		}
 	}
 	if table.TTL == "" {
 		return nil
@@ -152,4 +155,14 @@ func (s Schema) definitions() []types.AttributeDefinition {
 		definitions = append(definitions, types.AttributeDefinition{AttributeName: &s.Sort.Name, AttributeType: s.Sort.Type})
 	}
 	return definitions
+}
+
+// unknownOperation reports that an emulator does not have the operation at all: it says so, or in words that are not
+// even DynamoDB's protocol.
+func unknownOperation(err error) bool {
+	if garbled := (*smithy.DeserializationError)(nil); errors.As(err, &garbled) {
+		return true
+	}
+	api := smithy.APIError(nil)
+	return errors.As(err, &api) && api.ErrorCode() == "UnknownOperationException"
 }

@@ -117,10 +117,6 @@ func integers(numbers []int64) types.AttributeValue {
 	return &types.AttributeValueMemberNS{Value: out}
 }
 
-func texts(values ...string) types.AttributeValue {
-	return &types.AttributeValueMemberSS{Value: values}
-}
-
 func instant(t time.Time) types.AttributeValue { return text(events.FormatInstant(t)) }
 
 // itemWriter sets what is not the zero value of its type and leaves all else absent: an item holds what there is to say.
@@ -157,9 +153,15 @@ type itemReader struct {
 	err  error
 }
 
-func (r *itemReader) fail(name string, v any) {
-	if r.err == nil {
-		r.err = fmt.Errorf("attribute %s cannot be read: %T", name, v)
+// fail keeps why an attribute cannot be read: an error, or a value of a type that does not belong there.
+func (r *itemReader) fail(name string, why any) {
+	if r.err != nil {
+		return
+	}
+	if err, ok := why.(error); ok {
+		r.err = fmt.Errorf("attribute %s cannot be read: %w", name, err)
+	} else {
+		r.err = fmt.Errorf("attribute %s cannot be read: it is a %T", name, why)
 	}
 }
 

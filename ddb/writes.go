@@ -2,7 +2,6 @@ package ddb
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -73,9 +72,6 @@ func (t Tables) mergeUpdate(key ordering.Key, m ordering.Merge) (*types.Update, 
 			return nil, err
 		}
 	}
-	if err := x.tombs(m.Parts); err != nil {
-		return nil, err
-	}
 	x.last(m.Last)
 	x.add(attrRev, integer(1))
 	return t.entityUpdate(key, x)
@@ -96,26 +92,10 @@ func (x *expression) part(p ordering.Part) error {
 	for _, attribute := range p.Remove {
 		x.remove(attribute)
 	}
-	return nil
-}
-
-// tombs changes who is deleted. Parts of both kinds would name the attribute in two clauses, which DynamoDB refuses.
-func (x *expression) tombs(parts []ordering.Part) error {
-	var gone, back []string
-	for _, part := range parts {
-		if part.Tomb {
-			gone = append(gone, part.Name)
-		} else {
-			back = append(back, part.Name)
-		}
-	}
-	switch {
-	case len(gone) > 0 && len(back) > 0:
-		return fmt.Errorf("%w: some parts are deleted and some are not", ordering.ErrTooComplex)
-	case len(gone) > 0:
-		x.add(attrDeleted, texts(gone...))
-	default:
-		x.del(attrDeleted, texts(back...))
+	if p.Tomb {
+		x.set(attrDeletedPrefix+p.Name, isDeleted)
+	} else {
+		x.remove(attrDeletedPrefix + p.Name)
 	}
 	return nil
 }

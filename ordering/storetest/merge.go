@@ -102,18 +102,22 @@ func mergeTombs(s *suite) {
 	s.ok(s.merge(key, mergeOf(crm)))
 	s.ok(s.merge(key, mergeOf(billing)))
 
-	s.ok(s.merge(key, mergeOf(ordering.Part{Name: "crm", Clock: clock(6), Remove: []string{"name", "email"}, Tomb: true})))
-	s.ok(s.merge(key, mergeOf(ordering.Part{Name: "billing", Clock: clock(6), Remove: []string{"plan"}, Tomb: true})))
+	gone := func(source string, attributes ...string) ordering.Part {
+		return ordering.Part{Name: source, Clock: clock(6), Remove: attributes, Tomb: true}
+	}
+	s.ok(s.merge(key, mergeOf(gone("crm", "name", "email"))))
+	s.ok(s.merge(key, mergeOf(gone("billing", "plan"))))
 	if e := s.entity(key); !sameSet(e.Tombs, []string{"billing", "crm"}) || len(e.State) != 0 {
 		s.Fatalf("two sources deleted: %+v", e)
 	}
 	crm.Clock = clock(7)
-	s.ok(s.merge(key, mergeOf(crm)))
-	if e := s.entity(key); !sameSet(e.Tombs, []string{"billing"}) || e.State["name"] != "Ann" {
+	shop := ordering.Part{Name: "shop", Clock: clock(7), Remove: []string{"cart"}, Tomb: true}
+	s.ok(s.merge(key, mergeOf(crm, shop)))
+	if e := s.entity(key); !sameSet(e.Tombs, []string{"billing", "shop"}) || e.State["name"] != "Ann" {
 		s.Fatalf("one is back: %+v", e)
 	}
-	s.swap(key, *s.entity(key)) // the set goes through a swap as it is
-	if e := s.entity(key); !sameSet(e.Tombs, []string{"billing"}) {
+	s.swap(key, *s.entity(key)) // tombs go through a swap as they are
+	if e := s.entity(key); !sameSet(e.Tombs, []string{"billing", "shop"}) {
 		s.Fatalf("after a swap: %q", e.Tombs)
 	}
 }

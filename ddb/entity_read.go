@@ -1,0 +1,145 @@
+package ddb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"inorder/events"
+	"inorder/ordering"
+)
+
+// decodeEntity reads an item. No item is the zero entity.
+func decodeEntity(it item) (*ordering.Entity, error) {
+	if len(it) == 0 {
+		return &ordering.Entity{}, nil
+	}
+	r := &itemReader{item: it}
+	e := &ordering.Entity{Exists: true, Rev: r.integer(attrRev), Last: r.last()}
+	e.Clock, e.Cursor = r.text(attrClock), r.cursor()
+	r.named(e)
+	return e, r.err
+}
+
+// named reads what stands under names of its own: the state, and the clocks and tombs of its parts. Bookkeeping
+// that this version does not know is not state.
+func (r *itemReader) named(e *ordering.Entity) {
+	e.State = make(map[string]any)
+	for name, v := range r.item {
+		if part, ok := strings.CutPrefix(name, attrClockPrefix); ok {
+			if e.Clocks == nil {
+				e.Clocks = make(map[string]string)
+			}
+			e.Clocks[part] = r.text(name)
+		} else if source, ok := strings.CutPrefix(name, attrDeletedPrefix); ok {
+			e.Tombs = append(e.Tombs, source)
+		} else if !strings.HasPrefix(name, "_") {
+			e.State[name] = r.value(name, v)
+		}
+	}
+	if r.item[attrDeleted] != nil {
+		e.Tombs = append(e.Tombs, "")
+	}
+	slices.Sort(e.Tombs)
+}
+
+func (r *itemReader) value(name string, v types.AttributeValue) any {
+	value, err := decodeValue(v)
+	if err != nil {
+		r.fail(name, err)
+	}
+	return value
+}
+
+func (r *itemReader) last() ordering.Last {
+	return ordering.Last{
+		EventID:      r.text(attrEventID),
+		Source:       r.text(attrSource),
+		Fingerprint:  r.text(attrFingerprint),
+		Type:         r.text(attrType),
+		Clock:        r.text(attrLastClock),
+		PublishedAt:  r.instant(attrPublishedAt),
+		ReceivedAt:   r.instant(attrReceivedAt),
+		AppliedAt:    r.instant(attrAppliedAt),
+		MessageID:    r.text(attrMessageID),
+		ReceiveCount: int(r.integer(attrReceiveCount)),
+	}
+}
+
+func (r *itemReader) cursor() ordering.Cursor {
+	return ordering.Cursor{
+		Gen:        r.integer(attrGen),
+		Applied:    r.integer(attrApplied),
+		MaxSeen:    r.integer(attrMaxSeen),
+		Waiting:    r.waiting(),
+		Ahead:      r.ahead(),
+		Dispatched: r.dispatched(),
+		Owed:       r.owed(),
+		Blocked:    r.integer(attrBlocked),
+		Skipped:    r.skipped(),
+		Token:      r.text(attrToken),
+		Gap:        r.gap(),
+	}
+}
+
+func (r *itemReader) waiting() ordering.Numbers {
+	switch v := r.item[attrWaiting].(type) {
+	case nil:
+	case *types.AttributeValueMemberB:
+		numbers, err := decodeWaiting(r.integer(attrApplied), v.Value)
+		if err != nil {
+			r.fail(attrWaiting, err)
+		}
+		return numbers
+	default:
+		r.fail(attrWaiting, v)
+	}
+	return nil
+}
+
+func (r *itemReader) ahead() ordering.Numbers {
+	numbers := r.integers(attrAhead)
+	slices.Sort(numbers)
+	return numbers
+}
+
+func (r *itemReader) dispatched() *ordering.Position {
+	s := r.text(attrDispatched)
+	if s == "" {
+		return nil
+	}
+	gen, seq, ok := events.ParseSeqClock(s)
+	if !ok {
+		r.fail(attrDispatched, fmt.Errorf("%q is no position", s))
+	}
+	return &ordering.Position{Gen: gen, Seq: seq}
+}
+
+func (r *itemReader) owed() []ordering.Effect {
+	effects, err := decodeEffects(r.text(attrOwed))
+	if err != nil {
+		r.fail(attrOwed, err)
+	}
+	return effects
+}
+
+func (r *itemReader) skipped() []ordering.Range {
+	ranges, err := decodeRanges(r.text(attrSkipped))
+	if err != nil {
+		r.fail(attrSkipped, err)
+	}
+	return ranges
+}
+
+func (r *itemReader) gap() *ordering.Gap {
+	if r.item[attrGapSince] == nil {
+		return nil
+	}
+	return &ordering.Gap{
+		Since:       r.instant(attrGapSince),
+		Escalations: int(r.integer(attrEscalations)),
+		EscalateAt:  r.instant(attrEscalateAt),
+	}
+}
