@@ -11,7 +11,6 @@ func tellLedgers(b *book, n int) {
 		p := b.entity(Ledger, fmt.Sprintf("acc_%04d", i), "")
 		length := b.length(18, n)
 		if i == 1 {
-			p.Story = "the busiest account of the day"
 			length = max(length, n/8)
 		}
 		currency := []string{"EUR", "EUR", "USD", "SEK"}[b.rng.IntN(4)]
@@ -50,9 +49,6 @@ func tellWallets(b *book, n int) {
 	reasons := []string{"top-up", "purchase", "refund", "fee"}
 	for i := 1; n > 0; i++ {
 		p := b.entity(Wallet, fmt.Sprintf("wallet_%03d", i), "")
-		if i == 1 {
-			p.Story = "a wallet whose owner gets one notice per movement, in order"
-		}
 		length := b.length(20, n)
 		p.bursts(length, func() {
 			p.record("WalletMoved", map[string]any{
@@ -63,13 +59,12 @@ func tellWallets(b *book, n int) {
 	}
 }
 
-// tellSeats fills n events with counters of seats.
+// tellSeats fills n events with counters of seats. One team is busy all day.
 func tellSeats(b *book, n int) {
 	for i := 1; n > 0; i++ {
 		p := b.entity(Seats, fmt.Sprintf("team_%03d", i), "")
 		length := b.length(11, n)
 		if i == 1 {
-			p.Story = "a team whose seats are counted as they come, in any order"
 			length = max(length, n/10)
 		}
 		p.bursts(length, func() {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"time"
 )
 
 // victim draws what poison imitates: an event that really happened, as its envelope has it. Whatever the poison says
@@ -21,7 +20,10 @@ var poisons = []struct {
 		whole := text(o)
 		return whole[:len(whole)*2/3]
 	}},
-	{"not_an_event", func(victim) string { return `["ping"]` }},
+	{"not_an_event", func(v victim) string {
+		v(Webhook)
+		return `["ping"]`
+	}},
 	{"no_route", func(v victim) string {
 		_, o := v(Subscription)
 		return text(changed(o, "type", "InvoicePaid"))
@@ -77,14 +79,14 @@ func changed(o object, name string, value any) object {
 	return o
 }
 
-// poison brews n messages, every kind at least once.
+// poison brews n messages, every kind at least once. Each is sent when its victim is.
 func (s *shipping) poison(n int) {
 	for i := range max(n, len(poisons)) {
 		p := poisons[i%len(poisons)]
 		m := &Message{
 			ID: fmt.Sprintf("poison-%03d", i+1), Reason: p.reason, Body: p.brew(s.victim),
-			SentAt: midnight.Add(6*time.Hour + time.Duration(s.rng.Int64N(int64(15*time.Hour)))).Truncate(time.Millisecond),
 		}
+		m.SentAt = s.lastVictim
 		s.send(m, s.delay())
 		s.day.Poison++
 	}
@@ -97,6 +99,7 @@ func (s *shipping) victim(stream string) (*Event, object) {
 	for e.Type == "SubscriptionDeleted" { // takes no attributes, so that none of them could be wrong
 		e = events[s.rng.IntN(len(events))]
 	}
+	s.lastVictim = e.At
 	switch stream {
 	case Seats:
 		return e, e.cloudEvent()

@@ -18,6 +18,8 @@ type shipping struct {
 	rng      *rand.Rand
 	day      *Day
 	byStream map[string][]*Event
+
+	lastVictim time.Time // when the event happened that poison imitated last
 }
 
 // deliver draws how the day's events arrive: most of them soon, many overtaken by later ones, a few hours late; some

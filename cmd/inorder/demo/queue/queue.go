@@ -8,6 +8,7 @@ package queue
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"time"
 )
@@ -22,31 +23,34 @@ const MaxReceives = 5
 const BatchSize = 10
 
 // Queue holds messages of type M. It is safe for concurrent use.
-type Queue[M any] struct {
-	mu      sync.Mutex
-	change  *sync.Cond
-	now     time.Time
-	waiting visible[M]
-	flying  int
-	sent    int
-	dead    []M
+type Queue[M comparable] struct {
+	mu       sync.Mutex
+	change   *sync.Cond
+	now      time.Time
+	waiting  visible[M]
+	flying   int
+	sent     int
+	receives map[M]int
+	dead     []M
 }
 
 // Received is one receive of one message. It ends with Delete or with Return.
-type Received[M any] struct {
+type Received[M comparable] struct {
 	Message M
-	Count   int // how often it was received, this time included
+	Count   int // how often the message was received, this time and copies of it included
+	tries   int // how often this copy was
 	order   int
 }
 
 // New returns a queue whose clock begins at start.
-func New[M any](start time.Time) *Queue[M] {
-	q := &Queue[M]{now: start}
+func New[M comparable](start time.Time) *Queue[M] {
+	q := &Queue[M]{now: start, receives: map[M]int{}}
 	q.change = sync.NewCond(&q.mu)
 	return q
 }
 
-// Send puts a message into the queue that becomes visible at a time.
+// Send puts a message into the queue that becomes visible at a time. One that is sent twice is a copy that SQS makes by
+// itself, "at least once".
 func (q *Queue[M]) Send(at time.Time, m M) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,6 +83,11 @@ func (q *Queue[M]) TryReceive(limit int) []*Received[M] {
 	return q.take(limit)
 }
 
+// LastTry tells of a batch whether one of its messages is dead if it is returned once more.
+func LastTry[M comparable](batch []*Received[M]) bool {
+	return slices.ContainsFunc(batch, func(r *Received[M]) bool { return r.tries >= MaxReceives })
+}
+
 // Flying is how many messages are with somebody.
 func (q *Queue[M]) Flying() int {
 	q.mu.Lock()
@@ -93,7 +102,9 @@ func (q *Queue[M]) take(limit int) []*Received[M] {
 		if next.at.After(q.now) {
 			q.now = next.at
 		}
-		next.Count++
+		next.tries++
+		q.receives[next.Message]++
+		next.Count = q.receives[next.Message]
 		batch = append(batch, next.Received)
 	}
 	q.flying += len(batch)
@@ -111,7 +122,7 @@ func (q *Queue[M]) Delete(*Received[M]) {
 func (q *Queue[M]) Return(r *Received[M]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if r.Count >= MaxReceives {
+	if r.tries >= MaxReceives {
 		q.dead = append(q.dead, r.Message)
 	} else {
 		q.push(q.now.Add(Visibility), r)
@@ -138,13 +149,13 @@ func (q *Queue[M]) land() {
 	}
 }
 
-type entry[M any] struct {
+type entry[M comparable] struct {
 	*Received[M]
 	at time.Time
 }
 
 // visible is a heap by time, then by the order of sending.
-type visible[M any] []entry[M]
+type visible[M comparable] []entry[M]
 
 func (v visible[M]) Len() int { return len(v) }
 func (v visible[M]) Less(i, j int) bool {

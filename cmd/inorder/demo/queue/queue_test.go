@@ -62,11 +62,34 @@ func TestReturnedMessagesComeBack(t *testing.T) {
 	}
 }
 
+// A message that SQS hands out twice of its own accord counts both receives, and neither copy dies of the other's.
+func TestCopies(t *testing.T) {
+	q := New[string](noon)
+	q.Send(after(0), "a")
+	q.Send(after(1), "a")
+	batch := q.Receive(2)
+	if batch[0].Count != 1 || batch[1].Count != 2 {
+		t.Errorf("counted %d and %d", batch[0].Count, batch[1].Count)
+	}
+	q.Delete(batch[0])
+	for range MaxReceives - 2 {
+		q.Return(batch[1])
+		batch[1] = q.Receive(1)[0]
+	}
+	if LastTry(batch[1:]) {
+		t.Error("its last try already")
+	}
+	q.Return(batch[1])
+	if !LastTry(q.Receive(1)) {
+		t.Error("one more return would not be its end")
+	}
+}
+
 // A worker that finds nothing waits for what others may still give back, and ends when nothing can come any more.
 func TestWorkersEndTogether(t *testing.T) {
-	q := New[string](noon)
+	q := New[int](noon)
 	for i := range 200 {
-		q.Send(after(i%7), "m")
+		q.Send(after(i%7), i)
 	}
 	var mu sync.Mutex
 	deleted := 0

@@ -110,3 +110,6 @@ func (r *Report) Right() bool {
 
 // perEvent spreads a number over the events of the day.
 func (r *Report) perEvent(n float64) float64 { return n / float64(max(r.Day.Events, 1)) }
+
+// Faults is how many lines there would be about what is wrong.
+func (c Check) Faults() int { return len(c.Wrong) + c.More }

@@ -4,7 +4,9 @@ import "time"
 
 // sample is a report with something of everything in it.
 func sample() *Report {
-	at := func(hour, minute, second int) time.Time { return time.Date(2026, 11, 30, hour, minute, second, 0, time.UTC) }
+	at := func(hour, minute, second int) time.Time {
+		return time.Date(2026, 11, 30, hour, minute, second, 0, time.UTC)
+	}
 	r := &Report{
 		Title: "inorder demo", Replay: "inorder demo --seed 7 --events 4000 --workers 12", Seed: 7,
 		Engine: "dynoxide 1.2.1", Workers: 12,

@@ -1,0 +1,10 @@
+// Package demo is `inorder demo`: it plays a day of shuffled, duplicated and poisoned events to twelve workers that die
+// now and then, and shows that the right state came out, what it took, and what simpler consumers make of the same day.
+//
+// The command is [Command]; cmd/inorder adds it to its grammar and calls Run(ctx, stdout, stderr), which returns the exit
+// status: 0 everything is right, 1 something is not, which the report says. An error says that there is no result.
+//
+// Where things are: producer says what happens and what it means, queue is SQS, naive are the simpler consumers, report
+// shows the end. Here is the run between them: wire (the network, on which workers die), worker, history (what was
+// answered), verdict (is it right?), story (which entities are shown), and the command around it.
+package demo

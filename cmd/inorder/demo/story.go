@@ -1,0 +1,111 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+
+	"inorder/cmd/inorder/demo/producer"
+	"inorder/cmd/inorder/demo/report"
+	"inorder/ordering"
+)
+
+// longestStory is how many arrivals a timeline shows before one cannot tell them apart.
+const longestStory = 60
+
+// tales are told of the one entity of a stream whose events overtook each other most.
+var tales = map[string]string{
+	producer.Ledger: "the account whose events waited most for each other: each takes effect when its predecessors have",
+	producer.Wallet: "the wallet whose events waited most; its owner got one notice for each number, in order",
+	producer.Seats:  "a counter: increments commute, so that none waits, and each is counted once",
+}
+
+// lines say what the line of a timeline is.
+var lineMeans = map[string]string{
+	producer.Subscription: "newest number stored",
+	producer.Webhook:      "newest change stored",
+	producer.Ledger:       "applied up to",
+	producer.Wallet:       "applied up to",
+	producer.Seats:        "counted without a gap up to",
+}
+
+// timelines shows the entities that the producer tells a story about, and one of each stream with a tale.
+func (r *run) timelines() []report.Timeline {
+	answers := r.history.perEntity()
+	best, most := map[string]*producer.Meant{}, map[string]int{}
+	all := map[*producer.Meant]report.Timeline{}
+	for _, m := range r.day.Meant {
+		t, early := timeline(m, answers[m.Stream+"/"+m.Entity])
+		all[m] = t
+		if n := len(t.Arrivals); n <= longestStory && early > most[m.Stream] {
+			best[m.Stream], most[m.Stream] = m, early
+		}
+	}
+	var out []report.Timeline
+	for _, m := range r.day.Meant {
+		t := all[m]
+		if t.Story == "" && best[m.Stream] == m {
+			t.Story = tales[m.Stream]
+		}
+		if t.Story != "" && len(t.Arrivals) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// perEntity sorts the answers by entity. Poison has none.
+func (h *history) perEntity() map[string][]answered {
+	out := map[string][]answered{}
+	for _, a := range h.answers {
+		if e := a.message.Event; e != nil {
+			key := e.Stream + "/" + e.Entity
+			out[key] = append(out[key], a)
+		}
+	}
+	return out
+}
+
+// timeline lays one entity's answers out, and counts those that came before a predecessor.
+func timeline(m *producer.Meant, answers []answered) (t report.Timeline, early int) {
+	t = report.Timeline{Stream: m.Stream, Entity: m.Entity, Story: m.Story, Line: lineMeans[m.Stream]}
+	numbered := &waiting{known: map[int64]bool{}}
+	reached := 0
+	for i, a := range answers {
+		e := a.message.Event
+		switch {
+		case m.Last == 0 || m.Stream == producer.Subscription:
+			if a.outcome.Disposition == ordering.Applied {
+				reached = max(reached, e.Rank)
+			}
+		case knows(a.outcome.Disposition):
+			if numbered.answer(e.Seq); numbered.cursor < e.Seq {
+				early++
+			}
+			reached = int(numbered.cursor)
+		}
+		t.Arrivals = append(t.Arrivals, report.Arrival{
+			At: a.at, Number: e.Rank, What: what(e), Disposition: a.outcome.Disposition.String(), Reached: reached,
+		})
+		settleParked(t.Arrivals, i+1, reached)
+	}
+	return t, early
+}
+
+// settleParked notes of the parked ones that the entity has come to them.
+func settleParked(arrivals []report.Arrival, now, reached int) {
+	for i := range arrivals {
+		if a := &arrivals[i]; a.Disposition == ordering.Parked.String() && a.Drained == 0 && a.Number <= reached {
+			a.Drained = now
+		}
+	}
+}
+
+// what names an event and says the little that tells it from its neighbours.
+func what(e *producer.Event) string {
+	for _, name := range []string{"plan", "amount", "delta"} {
+		if v, there := e.Data[name]; there {
+			return fmt.Sprintf("%s %s %v", e.Type, name, v)
+		}
+	}
+	return strings.TrimPrefix(e.Type, "message.")
+}
