@@ -235,6 +235,9 @@ func (w *world) verdict() (faults []string) {
 	if h.blocked == 0 && e.Gap != nil && h.cursor > 0 && len(h.messages) > 0 && h.config.Streams[0].Mode == events.Step {
 		fault("the sweeper is sent to an entity with nothing open: %+v", *e.Gap)
 	}
+	if w.unseen != "" {
+		fault("%s", w.unseen)
+	}
 	faults = append(faults, w.effectFaults()...)
 	for _, c := range w.quarantine {
 		if c.Outcome.Reason != events.ProjectionError && c.Outcome.Reason != events.OldGeneration {

@@ -61,6 +61,7 @@ type world struct {
 	effects    []ordering.Effect // what a receiver of the FIFO queue gets: each deduplication id once
 	sent       map[string]bool
 	tokens     int
+	unseen     string // a write that kept an open entity out of the sweeper's index
 	workers    []*worker
 	caches     []*ordering.Cache // of idle instances
 }
@@ -224,6 +225,11 @@ func (v view) Entity(ctx context.Context, key ordering.Key) (*ordering.Entity, e
 }
 
 func (v view) Swap(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
+	owed := next.Dispatched != nil && next.Dispatched.Seq < next.Applied
+	missing := max(next.MaxSeen, next.Waiting.Max(), next.Ahead.Max()) > next.Effective()
+	if next.Gap == nil && (owed || missing) {
+		v.unseen = fmt.Sprintf("at revision %d something is open and the sweeper would not see it", next.Rev)
+	}
 	return v.do(fmt.Sprint("swap ", next.Rev, " cursor ", next.Applied, " waiting ", next.Waiting), func() error { return v.store.Swap(ctx, key, prev, next, markers) })
 }
 
