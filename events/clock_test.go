@@ -127,7 +127,10 @@ func TestASequenceIsAnIntegerOrItsDigits(t *testing.T) {
 		}
 	}
 	for _, v := range []any{
-		nil, true, []any{Number("7")}, map[string]any{}, "", " 7", "7 ", "7.0", "+7", "-7", "7e0", "0x7", "seven", "٧",
+		nil, true,
+		[]any{Number("7")},
+		map[string]any{},
+		"", " 7", "7 ", "7.0", "+7", "-7", "7e0", "0x7", "seven", "٧",
 		Number("7.0"), Number("7e0"), Number("-1"), Number("-0"), Number("9223372036854775808"), "9223372036854775808", "1_000",
 	} {
 		if n, ok := integer(v, maxSeq); ok {

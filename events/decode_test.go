@@ -98,8 +98,11 @@ func TestEachRuleOfAnEvent(t *testing.T) {
 		{"a type alone is no event", `{"type":"DocSet","seq":1,"name":"x"}`, "not_an_event"},
 		{"nor an empty type", `{"type":"","event_id":"e","data":{}}`, "not_an_event"},
 		{"nor one that is no text", `{"type":5,"event_id":"e","data":{}}`, "not_an_event"},
-		{"an empty object", `{}`, "not_an_event"}, {"a list", `[{"type":"DocSet"}]`, "not_an_event"}, {"null", `null`, "not_an_event"},
-		{"a number", `7`, "not_an_event"}, {"a text", `"DocSet"`, "not_an_event"},
+		{"an empty object", `{}`, "not_an_event"},
+		{"a list", `[{"type":"DocSet"}]`, "not_an_event"},
+		{"null", `null`, "not_an_event"},
+		{"a number", `7`, "not_an_event"},
+		{"a text", `"DocSet"`, "not_an_event"},
 
 		{"a void", `{"type":"inorder.void","stream":"ledger","entity_id":"d","ranges":[[7,7]],"reason":"expired"}`, "unsupported inorder.void"},
 		{"a mark", `{"type":"inorder.mark","stream":"doc","entity_id":"d","seq":9}`, "unsupported inorder.mark"},

@@ -16,7 +16,7 @@ type Fault struct {
 func (f Fault) String() string { return fmt.Sprintf("line %d: %s", f.Line, f.Text) }
 
 // Faults is everything that is wrong in a streams.yaml, in the order of the file. It is never empty where it is an error.
-type Faults []Fault
+type Faults []Fault //nolint:errname // what it holds is what a person reads: faults, of which it is the list
 
 // Error has one line per fault.
 func (f Faults) Error() string {

@@ -26,7 +26,8 @@ func parseInstant(s string) (time.Time, bool) {
 	second, ok6 := digits(s[17:19])
 	nanos, rest, ok7 := parseFraction(s[fixed:])
 	zone, ok8 := parseZone(rest)
-	if !(ok1 && ok2 && ok3 && ok4 && ok5 && ok6 && ok7 && ok8) || hour > 23 || minute > 59 || second > 59 {
+	allThere := ok1 && ok2 && ok3 && ok4 && ok5 && ok6 && ok7 && ok8
+	if !allThere || hour > 23 || minute > 59 || second > 59 {
 		return time.Time{}, false
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC)

@@ -98,27 +98,26 @@ func (r *jsonReader) end() error {
 }
 
 func (r *jsonReader) value(depth int) (any, error) {
-	switch r.dec.PeekKind() {
-	case '{':
+	kind := r.dec.PeekKind()
+	if kind == '{' {
 		return r.object(depth + 1)
-	case '[':
+	}
+	if kind == '[' {
 		return r.array(depth + 1)
 	}
-	raw, err := r.dec.ReadValue() // of an object or an array it would build the whole, and recurse without our limit
+	raw, err := r.dec.ReadValue() // of an object or an array it would read the whole, without our limit
 	if err != nil {
 		return nil, err
 	}
-	switch raw.Kind() {
+	switch raw[0] {
+	case 'n':
+		return nil, nil
+	case 't', 'f':
+		return raw[0] == 't', nil
 	case '"':
 		return r.unquote(raw)
-	case '0':
-		return Number(r.last(raw, 0)), nil
-	case 't':
-		return true, nil
-	case 'f':
-		return false, nil
 	}
-	return nil, nil
+	return Number(r.last(raw, 0)), nil
 }
 
 func (r *jsonReader) object(depth int) (any, error) {

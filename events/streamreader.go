@@ -2,8 +2,6 @@ package events
 
 import (
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -37,57 +35,6 @@ type streamReader struct {
 	at map[string]entry // the options that it has
 }
 
-// option is a key of a stream: whose it is, and how it is read.
-type option struct {
-	modes []Mode // empty: every mode's
-	read  func(*streamReader, entry)
-}
-
-var options map[string]option
-
-var optionNames []string
-
-func init() { // not in the declaration: the readers look up options themselves
-	options = map[string]option{
-		"name":       {nil, (*streamReader).name},
-		"types":      {nil, func(r *streamReader, e entry) { r.s.Types = r.patternList(e) }},
-		"mode":       {nil, func(*streamReader, entry) {}}, // read before all others
-		"entity":     {nil, func(r *streamReader, e entry) { r.s.Entity = r.path(e.value, "entity") }},
-		"order":      {nil, (*streamReader).order},
-		"marker_ttl": {[]Mode{State, Delta}, func(r *streamReader, e entry) { r.duration(e, &r.s.MarkerTTL, minMarkerTTL) }},
-
-		"gap_deadline": {nil, func(r *streamReader, e entry) { r.duration(e, &r.s.GapDeadline, time.Second) }},
-		"gap_attempts": {nil, func(r *streamReader, e entry) {
-			n, _ := r.integer(e.value, e.name, 1, maxGapAttempts)
-			r.s.GapAttempts = int(n)
-		}},
-		"on_expired": {nil, func(r *streamReader, e entry) { r.s.SkipExpired = r.word(e, "alarm", "skip") == "skip" }},
-
-		"clock": {[]Mode{State}, func(r *streamReader, e entry) {
-			r.s.Clock = ClockKind(r.word(e, string(ClockEntity), string(ClockAttribute), string(ClockSource)))
-		}},
-		"dedup":      {[]Mode{State}, func(r *streamReader, e entry) { r.s.Marker = r.word(e, "marker") != "" }},
-		"max_future": {[]Mode{State}, func(r *streamReader, e entry) { r.duration(e, &r.s.MaxFuture, 0) }},
-		"tombstone":  {[]Mode{State}, func(r *streamReader, e entry) { r.s.Tombstone = r.patternList(e) }},
-		"owns":       {[]Mode{State}, (*streamReader).owns},
-
-		"projection": {[]Mode{Step, Delta}, (*streamReader).projection},
-		"window":     {[]Mode{Step, Delta}, (*streamReader).window},
-		"ignore":     {[]Mode{Step, Delta}, func(r *streamReader, e entry) { r.s.Ignore = r.patternList(e) }},
-		"per_source": {[]Mode{Step, Delta}, func(r *streamReader, e entry) { r.s.PerSource = r.boolean(e.value, e.name) }},
-
-		"start":        {[]Mode{Step}, (*streamReader).start},
-		"log":          {[]Mode{Step}, func(r *streamReader, e entry) { r.s.LogAll = r.word(e, "parked", "all") == "all" }},
-		"effects":      {[]Mode{Step}, func(r *streamReader, e entry) { r.s.Effects = r.boolean(e.value, e.name) }},
-		"park_ttl":     {[]Mode{Step}, func(r *streamReader, e entry) { r.duration(e, &r.s.ParkTTL, time.Second) }},
-		"max_park_age": {[]Mode{Step}, func(r *streamReader, e entry) { r.duration(e, &r.s.MaxParkAge, time.Second) }},
-	}
-	for name := range options {
-		optionNames = append(optionNames, name)
-	}
-	slices.Sort(optionNames)
-}
-
 // read fills the stream. What is wrong in it is noted, and reading goes on.
 func (r *streamReader) read(n ast.Node) {
 	r.n = n
@@ -98,9 +45,7 @@ func (r *streamReader) read(n ast.Node) {
 	for _, e := range entries {
 		r.at[e.name] = e
 	}
-	r.mode()
-	// The order says what a window's bound is, the name what a fault in a pattern calls the stream: both come first.
-	slices.SortStableFunc(entries, func(a, b entry) int { return first(a.name) - first(b.name) })
+	r.nameAndMode()
 	for _, e := range entries {
 		if o, ok := options[e.name]; !ok {
 			r.fault(e.key, "unknown option %q%s", e.name, suggestion(e.name, optionNames))
@@ -113,30 +58,6 @@ func (r *streamReader) read(n ast.Node) {
 	r.require("name", "types", "mode")
 	r.defaults()
 	r.check()
-}
-
-func first(name string) int {
-	return -boolInt(name == "name" || name == "order")
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// allows reports whether a stream of that mode may have the option. Where the mode is not known, any may stand.
-func (o option) allows(m Mode) bool {
-	return m == "" || len(o.modes) == 0 || slices.Contains(o.modes, m)
-}
-
-func join(modes []Mode) string {
-	words := make([]string, len(modes))
-	for i, m := range modes {
-		words[i] = string(m)
-	}
-	return strings.Join(words, " and ")
 }
 
 func (r *streamReader) require(names ...string) {
@@ -152,7 +73,11 @@ func (r *streamReader) has(name string) bool {
 	return ok
 }
 
-func (r *streamReader) mode() {
+// nameAndMode are read before all others: which options there are depends on the mode, and faults call the stream by name.
+func (r *streamReader) nameAndMode() {
+	if e, ok := r.at["name"]; ok {
+		r.name(e)
+	}
 	if e, ok := r.at["mode"]; ok {
 		r.s.Mode = Mode(r.word(e, string(State), string(Step), string(Delta)))
 	}
