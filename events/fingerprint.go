@@ -12,10 +12,11 @@ import (
 // white space do not change it; anything else does (up to collisions of SHA-256 cut to 128 bits).
 func Fingerprint(typ string, data map[string]any) string {
 	scratch := canonicalForms.Get().(*[]byte)
-	defer canonicalForms.Put(scratch)
 	*scratch = appendObject(appendText((*scratch)[:0], 's', typ), data)
-
 	sum := sha256.Sum256(*scratch)
+	if cap(*scratch) <= maxKeptBuffer {
+		canonicalForms.Put(scratch)
+	}
 	var text [22]byte
 	base64.RawURLEncoding.Encode(text[:], sum[:16])
 	return string(text[:])

@@ -49,7 +49,8 @@ func storageRecord(fields, s3 map[string]any) record {
 }
 
 // storageOnBus reads the same over EventBridge: "EventBridge event message structure" (Amazon S3 User Guide). There the
-// key stands as it is, the type is a title ("Object Created"), and the instant is the bus event's.
+// key stands as it is, the type is a title ("Object Created"), the instant is the bus event's, and the sequencer may lack
+// the leading zeros that a notification's has: one bucket should not be watched on both ways.
 func storageOnBus(l layer, detail map[string]any) (record, bool) {
 	bucket, hasBucket := detail["bucket"].(map[string]any)
 	object, hasObject := detail["object"].(map[string]any)

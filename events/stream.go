@@ -32,12 +32,12 @@ type Stream struct {
 	Clock     ClockKind
 	Marker    bool // dedup: marker; always true for a delta stream ordered by none
 	Tombstone []string
-	Owns      map[string][]string // source → attributes
+	Owns      map[string][]string // source → attributes; no attribute has two owners
 	MaxFuture time.Duration
-	MarkerTTL time.Duration
+	MarkerTTL time.Duration // at least 28 days; zero without markers
 
 	// Step and delta streams.
-	Window    int64
+	Window    int64 // at most 100,000 in a step stream, 10,000 in a delta stream: what the item must hold grows with it
 	Ignore    []string
 	PerSource bool
 
@@ -77,8 +77,10 @@ const (
 
 // Order is where an event's position is and how it compares.
 type Order struct {
-	By   OrderBy
-	Path Path // empty: the envelope's own place for it
+	By OrderBy
+	// Path is empty for the envelope's own place: published_at for a time, seq for all others, which are CloudEvents' time
+	// and sequence, a webhook's created_at, and for hex an S3 record's sequencer.
+	Path Path
 }
 
 // OrderBy is a kind of order key.
@@ -100,5 +102,6 @@ type Projection struct {
 	Name string          // registered in functions/projections
 }
 
-// Path is a place in a decoded event: names, and numbers of array elements, joined by dots.
+// Path is a place in a decoded event: names, and numbers of array elements, joined by dots. It starts at the event's top
+// level, where data is the event's data, in a flat event and a bare payload too.
 type Path []string
