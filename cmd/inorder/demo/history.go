@@ -14,7 +14,7 @@ import (
 
 // answered is one delivery that SQS heard of.
 type answered struct {
-	at      time.Time // on the queue's clock
+	at      time.Time // when it was received, by the queue's clock
 	message *producer.Message
 	outcome ordering.Outcome
 }
@@ -121,9 +121,9 @@ func (w *waiting) answer(n int64) int {
 // highest is kept.
 func (h *history) parkedLevels() []report.Level {
 	entities, current := map[string]*waiting{}, 0
-	slices.SortStableFunc(h.answers, func(a, b answered) int { return a.at.Compare(b.at) })
+	inTime := slices.SortedStableFunc(slices.Values(h.answers), func(a, b answered) int { return a.at.Compare(b.at) })
 	var levels []report.Level
-	for _, a := range h.answers {
+	for _, a := range inTime {
 		e := a.message.Event
 		if !steps(e) || !knows(a.outcome.Disposition) {
 			continue

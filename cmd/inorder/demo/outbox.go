@@ -61,7 +61,7 @@ func (r *run) checkNotices() report.Check {
 	for key := range got {
 		f.add("%s has an owner who was told something that nobody meant", key)
 	}
-	return f.check("the owners of %d wallets got %d notices, in order and each once", owners, total)
+	return f.check("the owners of %s wallets got %s notices, in order and each once", report.Thousands(owners), report.Thousands(total))
 }
 
 func firstDifference(got, want []string) string {
@@ -99,7 +99,8 @@ func (r *run) checkQuarantine() report.Check {
 			f.add("no copy of %s, which should be there for %s", id, m.Reason)
 		}
 	}
-	return f.check("%d poisoned messages lie in quarantine byte for byte, each with its reason, and no others", len(poison))
+	return f.check("%s poisoned messages lie in quarantine, byte for byte and with the right reason, and no others",
+		report.Thousands(len(poison)))
 }
 
 func judgeCopy(f *faults, m events.Message, poison map[string]*producer.Message) (id string) {

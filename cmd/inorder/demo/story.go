@@ -19,7 +19,7 @@ var tales = map[string]string{
 	producer.Seats:  "a counter: increments commute, so that none waits, and each is counted once",
 }
 
-// lines say what the line of a timeline is.
+// lineMeans is what the line of a timeline is.
 var lineMeans = map[string]string{
 	producer.Subscription: "newest number stored",
 	producer.Webhook:      "newest change stored",
@@ -83,8 +83,9 @@ func timeline(m *producer.Meant, answers []answered) (t report.Timeline, early i
 			}
 			reached = int(numbered.cursor)
 		}
+		name, label := what(e)
 		t.Arrivals = append(t.Arrivals, report.Arrival{
-			At: a.at, Number: e.Rank, What: what(e), Disposition: a.outcome.Disposition.String(), Reached: reached,
+			At: a.at, Number: e.Rank, What: name, Label: label, Disposition: a.outcome.Disposition.String(), Reached: reached,
 		})
 		settleParked(t.Arrivals, i+1, reached)
 	}
@@ -101,11 +102,12 @@ func settleParked(arrivals []report.Arrival, now, reached int) {
 }
 
 // what names an event and says the little that tells it from its neighbours.
-func what(e *producer.Event) string {
-	for _, name := range []string{"plan", "amount", "delta"} {
-		if v, there := e.Data[name]; there {
-			return fmt.Sprintf("%s %s %v", e.Type, name, v)
+func what(e *producer.Event) (name, label string) {
+	for _, attribute := range []string{"plan", "amount", "delta", "status"} {
+		if v, there := e.Data[attribute]; there {
+			label = fmt.Sprint(v)
+			return strings.TrimSuffix(e.Type, "."+label) + ": " + attribute + " " + label, label
 		}
 	}
-	return strings.TrimPrefix(e.Type, "message.")
+	return e.Type, strings.ToLower(strings.TrimPrefix(e.Type, "Subscription"))
 }

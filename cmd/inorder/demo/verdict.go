@@ -71,7 +71,7 @@ func (r *run) checkEntities(ctx context.Context) (report.Check, error) {
 		}
 	}
 	n := len(r.day.Meant)
-	return f.check("%d of %d entities hold what their producer meant", max(0, n-f.count()), n), nil
+	return f.check("%s of %s entities hold what their producer meant", report.Thousands(max(0, n-f.count())), report.Thousands(n)), nil
 }
 
 // compare says what is wrong with an entity; empty: nothing.
@@ -148,6 +148,5 @@ func (r *run) checkMessages() report.Check {
 	for _, m := range r.queue.Dead() {
 		f.add("message %s is in the dead-letter queue", m.ID)
 	}
-	return f.check("%d messages are accounted for: %d deliveries, each answered or lost with its invocation and repeated",
-		len(r.day.Arrivals), r.history.deliveries())
+	return f.check("%s messages are accounted for: none was lost, none left over", report.Thousands(len(r.day.Arrivals)))
 }

@@ -28,7 +28,8 @@ type worker struct {
 	run      *run
 	consumer *functions.Consumer
 	watched  *watched
-	seen     []ordering.Outcome // of the batch at hand, record by record
+	at       time.Time          // when the batch at hand was received
+	seen     []ordering.Outcome // of that batch, record by record
 }
 
 // watched looks over the loop's shoulder for what the consumer only writes into metrics.
@@ -77,6 +78,7 @@ func (w *worker) work(ctx context.Context) error {
 	for {
 		size, requests := w.run.draw()
 		batch := w.run.queue.Receive(size)
+		w.at = w.run.queue.Now()
 		if batch == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -136,9 +138,8 @@ func (w *worker) settle(batch []*received, acked func(*received) bool) {
 
 func (w *worker) answers(batch []*received) []answered {
 	out := make([]answered, len(batch))
-	at := w.run.queue.Now()
 	for i, r := range batch {
-		out[i] = answered{at: at, message: r.Message, outcome: w.seen[i]}
+		out[i] = answered{at: w.at, message: r.Message, outcome: w.seen[i]}
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func tellWebhooks(b *book, n int) {
 			e := p.webhook(status)
 			if i == 1 && k == 0 && len(steps) > 1 {
 				p.Story = "delivered and read before the webhook about its sending arrives"
-				e.held = 11 * time.Minute
+				e.held = 47 * time.Minute
 			}
 		}
 		n -= len(steps)

@@ -38,8 +38,8 @@ func (r *Report) DispositionBars() Bars {
 	var out Bars
 	for _, c := range r.Dispositions {
 		out.add(Bar{
-			Label: c.Name, Value: thousands(c.N), Class: "d-" + c.Name,
-			Title: fmt.Sprintf("%s: %s deliveries (%s)", c.Name, thousands(c.N), c.Means),
+			Label: c.Name, Value: Thousands(c.N), Class: "d-" + c.Name,
+			Title: fmt.Sprintf("%s: %s deliveries (%s)", c.Name, Thousands(c.N), c.Means),
 		}, float64(c.N)/float64(most))
 	}
 	return out
@@ -54,7 +54,7 @@ func (r *Report) WriteBars() Bars {
 // WrongBars are the entities that each way leaves in a wrong state.
 func (r *Report) WrongBars() Bars {
 	return r.costBars(func(c Cost) float64 { return float64(c.WrongEntities) },
-		func(c Cost) string { return thousands(c.WrongEntities) }, "entities in a wrong state")
+		func(c Cost) string { return Thousands(c.WrongEntities) }, "entities in a wrong state")
 }
 
 func (r *Report) costBars(value func(Cost) float64, text func(Cost) string, unit string) Bars {
@@ -103,7 +103,7 @@ func (r *Report) Columns() []Column {
 			height = max(height, 2)
 		}
 		out = append(out, Column{
-			Label: c.Name, Value: thousands(c.N), Title: fmt.Sprintf("%s ahead: %s events", c.Name, thousands(c.N)),
+			Label: c.Name, Value: Thousands(c.N), Title: fmt.Sprintf("distance %s: %s events", c.Name, Thousands(c.N)),
 			X: percent((float64(i) + 0.12) * width), Middle: percent((float64(i) + 0.5) * width),
 			Width: percent(0.76 * width), Y: columnHeight - height, Height: height,
 		})

@@ -17,7 +17,7 @@ var pageStyle string
 
 // page is compiled once; a template that does not parse is found by the first test.
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"thousands": thousands,
+	"thousands": Thousands,
 	"clock":     clockTime,
 	"style":     func() template.CSS { return template.CSS(pageStyle) },
 	"plain":     func(s string) string { return strings.ReplaceAll(s, "_", " ") },

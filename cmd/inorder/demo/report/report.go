@@ -93,6 +93,7 @@ type Arrival struct {
 	At          time.Time `json:"at"`
 	Number      int       `json:"number"` // the event's place in the producer's order
 	What        string    `json:"what"`
+	Label       string    `json:"label"` // the same in a word
 	Disposition string    `json:"disposition"`
 	Reached     int       `json:"reached"`           // where the entity stands after it
 	Drained     int       `json:"drained,omitempty"` // of a parked one: which arrival, counted from 1, let it take effect

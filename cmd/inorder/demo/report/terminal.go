@@ -53,9 +53,9 @@ func (p *paper) verdict(r *Report) {
 		p.line("%s", r.Note)
 	}
 	p.line("%s events, %s copies of them and %s poisoned messages:",
-		thousands(r.Day.Events), thousands(r.Day.Copies), thousands(r.Day.Poison))
+		Thousands(r.Day.Events), Thousands(r.Day.Copies), Thousands(r.Day.Poison))
 	p.line("%s deliveries in %s invocations, %s of which died, in %.1f s.",
-		thousands(r.Play.Deliveries), thousands(r.Play.Invocations), thousands(r.Play.Crashes), r.Play.Seconds)
+		Thousands(r.Play.Deliveries), Thousands(r.Play.Invocations), Thousands(r.Play.Crashes), r.Play.Seconds)
 	p.line("")
 	if r.Right() {
 		p.line("%s", p.in(bold+";"+green, "Everything is right."))
@@ -86,7 +86,7 @@ func (p *paper) dispositions(r *Report) {
 	p.line("%s", p.in(bold, "What became of each delivery"))
 	p.bars(r.Dispositions)
 	p.line("%s", p.in(faint, fmt.Sprintf("  %s parked events took effect later; %s answers died with their invocation.",
-		thousands(r.Drained), thousands(r.Play.Lost))))
+		Thousands(r.Drained), Thousands(r.Play.Lost))))
 }
 
 func (p *paper) distances(r *Report) {
@@ -95,7 +95,7 @@ func (p *paper) distances(r *Report) {
 		total += c.N
 	}
 	p.line("")
-	p.line("%s", p.in(bold, fmt.Sprintf("How many numbers ahead of its entity an event arrived (%s early arrivals)", thousands(total))))
+	p.line("%s", p.in(bold, fmt.Sprintf("How far %s early events were ahead of their entity (in order would be 1)", Thousands(total))))
 	p.bars(r.Distances)
 }
 
@@ -106,7 +106,7 @@ func (p *paper) bars(counts []Count) {
 		label, most = max(label, len([]rune(c.Name))), max(most, c.N)
 	}
 	for _, c := range counts {
-		p.line("%s", strings.TrimRight(fmt.Sprintf("  %-*s %7s %s", label, c.Name, thousands(c.N), bar(c.N, most, barWidth)), " "))
+		p.line("%s", strings.TrimRight(fmt.Sprintf("  %-*s %7s %s", label, c.Name, Thousands(c.N), bar(c.N, most, barWidth)), " "))
 	}
 }
 
@@ -132,7 +132,7 @@ func (p *paper) costs(r *Report) {
 			name = p.in(bold, name)
 		}
 		p.line("  %s %9.2f %8s %8s %10s %8s", name, r.perEvent(float64(c.Requests)), r.units(c.WriteUnits), r.units(c.ReadUnits),
-			thousands(c.WrongEntities), thousands(c.WrongNotices))
+			Thousands(c.WrongEntities), Thousands(c.WrongNotices))
 	}
 	p.line("%s", p.in(faint, "  inorder is measured; the others consumed the same messages in memory, where"))
 	p.line("%s", p.in(faint, "  each of their requests was counted. The page (--report) says how."))
@@ -146,8 +146,8 @@ func (r *Report) units(u Units) string {
 	return fmt.Sprintf("%.2f", r.perEvent(float64(u)))
 }
 
-// thousands writes 12345 as 12,345.
-func thousands(n int) string {
+// Thousands writes 12345 as 12,345.
+func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]

@@ -8,21 +8,21 @@ import (
 // Plot is a timeline as a picture: from left to right the arrivals, from bottom to top the producer's order. Had nothing
 // been overtaken the marks would lie on a rising line.
 type Plot struct {
-	Marks         []Mark
-	Waits         []Wait
-	Ticks         []Tick
-	Line          string // where the entity stands, in a box of 1000 by Height that is stretched
-	Height        int    // pixels
-	Top, Bottom   int    // where the highest and the first number lie
-	Highest       int
-	Dispositions  []string // those that occur, for the key
-	Summary       string   // what a reader who does not see the picture should know
-	ParkedAtATime int
+	Marks        []Mark
+	Waits        []Wait
+	Ticks        []Tick
+	Line         string // where the entity stands, in a box of 1000 by Height that is stretched
+	Height       int    // pixels
+	Top, Bottom  int    // where the highest and the first number lie
+	Highest      int
+	Dispositions []string // those that occur, for the key
+	Summary      string   // what a reader who does not see the picture should know
 }
 
 // Mark is one arrival.
 type Mark struct {
 	X, Title, Disposition string
+	Label                 string // where there is room for it
 	Y                     int
 }
 
@@ -35,7 +35,8 @@ type Wait struct {
 const (
 	plotRoom   = 10 // pixels above the highest and below the first number
 	plotHeight = 190
-	fewTicks   = 5 // so many labels fit on a phone
+	fewTicks   = 5 // so many labels of the axis fit on a phone
+	fewMarks   = 6 // and so many of the marks
 )
 
 // Plot lays the timeline out.
@@ -45,12 +46,20 @@ func (t *Timeline) Plot() Plot {
 		highest = max(highest, a.Number, a.Reached)
 	}
 	step := min(24, max(4, plotHeight/highest))
-	p := Plot{Height: 2*plotRoom + highest*step, Highest: highest, Top: plotRoom}
-	y := func(number int) int { return plotRoom + (highest-number)*step }
+	room, labels := plotRoom, len(t.Arrivals) <= fewMarks
+	if labels {
+		step, room = 30, 24
+	}
+	p := Plot{Height: room + plotRoom + highest*step, Highest: highest, Top: room}
+	y := func(number int) int { return room + (highest-number)*step }
 	p.Bottom = y(1)
 	seen := map[string]bool{}
 	for i, a := range t.Arrivals {
-		p.Marks = append(p.Marks, Mark{X: t.x(i), Y: y(a.Number), Disposition: a.Disposition, Title: a.title(t)})
+		mark := Mark{X: t.x(i), Y: y(a.Number), Disposition: a.Disposition, Title: a.title(t)}
+		if labels {
+			mark.Label = a.Label
+		}
+		p.Marks = append(p.Marks, mark)
 		if a.Drained > 0 {
 			p.Waits = append(p.Waits, Wait{From: t.x(i), To: t.x(a.Drained - 1), Y: y(a.Number)})
 		}
