@@ -36,8 +36,8 @@ type ClientOptions struct {
 }
 
 // NewClient returns a client that gives up early. When it does, or its context ends, the outcome of the write is
-// unknown; a retry of a conditional write may meet the write of the try before it, which the caller recognises by its
-// token or its last message.
+// unknown. A try after one without an answer may meet the write of that one: a conditional write then loses to itself,
+// which the caller recognises by its token or its last message; a transaction succeeds again.
 func NewClient(cfg aws.Config, o ClientOptions) *dynamodb.Client {
 	retryer := newRetryer(o)
 	return dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
@@ -46,6 +46,7 @@ func NewClient(cfg aws.Config, o ClientOptions) *dynamodb.Client {
 		if o.Endpoint != "" {
 			d.BaseEndpoint = &o.Endpoint
 		}
+		d.APIOptions = append(d.APIOptions, watchTries)
 		if o.Meter != nil {
 			d.APIOptions = append(d.APIOptions, o.Meter.register)
 		}

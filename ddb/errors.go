@@ -108,9 +108,14 @@ func classifyReasons(reasons []types.CancellationReason) class {
 	return worst
 }
 
-// described returns an error of the contract around err, or err itself where it is not understood.
+// described returns an error of the contract around err, or err itself where it is not understood. A refusal says that
+// nothing was written only where it answers every try: one before it may have been carried out unheard.
 func described(err error) error {
-	if known := classErrors[classifyError(err)]; known != nil {
+	c := classifyError(err)
+	if unheard := (*unheardError)(nil); errors.As(err, &unheard) && (c == throttled || c == contended) {
+		return err
+	}
+	if known := classErrors[c]; known != nil {
 		return &storeError{known, err}
 	}
 	return err
@@ -122,6 +127,11 @@ type storeError struct{ known, cause error }
 func (e *storeError) Error() string { return fmt.Sprintf("%v: %v", e.known, e.cause) }
 
 func (e *storeError) Unwrap() []error { return []error{e.known, e.cause} }
+
+// lacksContains reports that the engine takes contains of a missing attribute for an error, as minidyn does.
+func lacksContains(err error) bool {
+	return errors.Is(err, ordering.ErrInvalid) && strings.Contains(err.Error(), "contains is not supported for path")
+}
 
 // failedItems returns the places whose condition failed with the item that is there; an item may be missing.
 func failedItems(err error) (map[int]item, bool) {

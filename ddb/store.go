@@ -69,6 +69,11 @@ func (s *Store) Add(ctx context.Context, key ordering.Key, add ordering.Addition
 		return nil, failed("add to", key, err)
 	}
 	e, err := s.updated(ctx, key, update)
+	if lacksContains(err) {
+		if update, err = s.Tables.firstAddUpdate(key, add); err == nil {
+			e, err = s.updated(ctx, key, update)
+		}
+	}
 	return e, failed("add to", key, err)
 }
 

@@ -39,14 +39,18 @@ func decodeWaiting(cursor int64, b []byte) (ordering.Numbers, error) {
 		return nil, nil
 	}
 	offset, n := binary.Uvarint(b)
-	if n <= 0 || offset > math.MaxInt64-uint64(cursor)-1 {
+	if n <= 0 || offset >= uint64(math.MaxInt64-cursor) {
 		return nil, errBadBitmap
 	}
 	lowest := cursor + 1 + int64(offset)
 	var numbers ordering.Numbers
 	for i, bitmap := range b[n:] {
 		for ; bitmap != 0; bitmap &= bitmap - 1 {
-			numbers = append(numbers, lowest+int64(i)*8+int64(bits.TrailingZeros8(bitmap)))
+			number := lowest + int64(i)*8 + int64(bits.TrailingZeros8(bitmap))
+			if number < lowest { // beyond the largest one
+				return nil, errBadBitmap
+			}
+			numbers = append(numbers, number)
 		}
 	}
 	return numbers, nil

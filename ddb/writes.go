@@ -121,10 +121,25 @@ func (t Tables) addUpdate(key ordering.Key, a ordering.Addition) (*types.Update,
 	for i, n := range a.Numbers {
 		counted[i] = "contains(" + ahead + ", " + x.value(integer(n)) + ")"
 	}
-	x.require("(" + x.absent(attrPK) + " OR (" +
-		x.compare(attrGen, "=", integer(a.Gen)) + " AND " +
-		x.compare(attrApplied, "<", integer(a.Numbers[0])) + " AND " +
-		"NOT (" + strings.Join(counted, " OR ") + ")))")
+	x.require(x.belowAll(a, "NOT ("+strings.Join(counted, " OR ")+")"))
+	return t.addition(key, x, a)
+}
+
+// firstAddUpdate is addUpdate for an entity that counts no number ahead. There contains is false, but minidyn calls it
+// an error.
+func (t Tables) firstAddUpdate(key ordering.Key, a ordering.Addition) (*types.Update, error) {
+	x := newExpression()
+	x.require(x.belowAll(a, x.absent(attrAhead)))
+	return t.addition(key, x, a)
+}
+
+// belowAll requires a cursor of the generation below all numbers, and more, or no entity.
+func (x *expression) belowAll(a ordering.Addition, more string) string {
+	return "(" + x.absent(attrPK) + " OR (" + x.compare(attrGen, "=", integer(a.Gen)) +
+		" AND " + x.compare(attrApplied, "<", integer(a.Numbers[0])) + " AND " + more + "))"
+}
+
+func (t Tables) addition(key ordering.Key, x *expression, a ordering.Addition) (*types.Update, error) {
 	x.sums(a.Amounts)
 	x.add(attrAhead, integers(a.Numbers))
 	x.set(attrToken, text(a.Token))

@@ -6,7 +6,9 @@ package storetest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -111,7 +113,7 @@ type suite struct {
 }
 
 var (
-	run   = time.Now().UTC().Format("150405.000000") // stores may outlive a run
+	run   = rand.Text() // stores may outlive a run
 	count atomic.Int64
 )
 

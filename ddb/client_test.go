@@ -1,0 +1,163 @@
+package ddb_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"inorder/ddb"
+	"inorder/ddb/local"
+	"inorder/events"
+	"inorder/ordering"
+)
+
+// answers is a database that gives one answer after another: "throttle", "fail", "hang", "lose" (it does what it is
+// asked and the answer is lost) or, when they are used up, what next does.
+type answers struct {
+	list []string
+	next http.RoundTripper
+	sent atomic.Int64
+}
+
+func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	n := int(a.sent.Add(1)) - 1
+	if n >= len(a.list) {
+		return a.next.RoundTrip(r)
+	}
+	switch a.list[n] {
+	case "throttle":
+		return answer(http.StatusBadRequest, "ThrottlingException"), nil
+	case "fail":
+		return answer(http.StatusInternalServerError, "InternalServerError"), nil
+	case "hang":
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	default:
+		lost, err := a.next.RoundTrip(r)
+		if err == nil {
+			err = errors.Join(errors.New("connection reset by peer"), lost.Body.Close())
+		}
+		return nil, err
+	}
+}
+
+func answer(status int, code string) *http.Response {
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(strings.NewReader(`{"__type":"com.amazonaws.dynamodb.v20120810#` + code + `","message":"no"}`)),
+	}
+}
+
+func storeOf(a *answers, o ddb.ClientOptions) *ddb.Store {
+	o.Transport, o.Endpoint = a, "http://127.0.0.1:1"
+	cfg := aws.Config{Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	return &ddb.Store{API: ddb.NewClient(cfg, o), Tables: ddb.Tables{Entities: "entities", Items: "items"}}
+}
+
+var clientKey = ordering.Key{Consumer: "c", Stream: "s", ID: "a"}
+
+func swap(ctx context.Context, s *ddb.Store) error {
+	return s.Swap(ctx, clientKey, &ordering.Entity{}, &ordering.Entity{Exists: true, Rev: 1}, nil)
+}
+
+// A client tries three times and then says what the last answer was.
+func TestClientGivesUp(t *testing.T) {
+	a := &answers{list: []string{"throttle", "throttle", "throttle", "throttle"}}
+	err := swap(t.Context(), storeOf(a, ddb.ClientOptions{MaxPause: time.Nanosecond}))
+	if !errors.Is(err, ordering.ErrThrottled) || a.sent.Load() != 3 {
+		t.Fatalf("%v after %d tries, want ErrThrottled after 3", err, a.sent.Load())
+	}
+	if !strings.Contains(err.Error(), "swap c/s/a") {
+		t.Errorf("the error does not name the step and the entity: %v", err)
+	}
+}
+
+// "Nothing was written" is only said when every try was answered so.
+func TestThrottledAfterSilenceIsUnknown(t *testing.T) {
+	for _, list := range [][]string{{"fail", "throttle", "throttle"}, {"hang", "throttle", "throttle"}} {
+		a := &answers{list: list}
+		o := ddb.ClientOptions{MaxPause: time.Nanosecond, TryTimeout: 50 * time.Millisecond}
+		err := swap(t.Context(), storeOf(a, o))
+		if err == nil || errors.Is(err, ordering.ErrThrottled) || a.sent.Load() != 3 {
+			t.Errorf("%v: %v after %d tries, want an unknown outcome after 3", list, err, a.sent.Load())
+		}
+	}
+}
+
+// A try that hangs does not use up the time of the invocation, and the end of the context ends everything.
+func TestClientIsBounded(t *testing.T) {
+	a := &answers{list: []string{"hang", "hang", "hang"}}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if err := swap(ctx, storeOf(a, ddb.ClientOptions{})); err == nil || time.Since(began) > time.Second {
+		t.Errorf("%v after %s, want the context's end", err, time.Since(began))
+	}
+}
+
+// A transaction whose answer was lost is the same one when it is tried again; a conditional write loses to itself, and
+// the caller is told what it has written.
+func TestRetryMeetsItsOwnWrite(t *testing.T) {
+	engine := startEngine(t, local.Dynoxide)
+	tables := newStore(t, engine, ddb.ClientOptions{}).Tables
+	lossy := func() *ddb.Store {
+		a := &answers{list: []string{"lose"}, next: local.Transport()}
+		return &ddb.Store{API: ddb.NewClient(engine.Config(), ddb.ClientOptions{Transport: a}), Tables: tables}
+	}
+	amounts := map[string]events.Number{"n": "1"}
+	marker := ordering.Marker{Consumer: "c", Source: "s", EventID: "e"}
+	if err := lossy().AddMarked(t.Context(), clientKey, amounts, ordering.Last{}, []ordering.Marker{marker}); err != nil {
+		t.Errorf("a transaction: %v", err)
+	}
+	key := clientKey
+	key.ID = "b"
+	next := &ordering.Entity{Exists: true, Rev: 1, Cursor: ordering.Cursor{Token: "mine"}}
+	err := lossy().Swap(t.Context(), key, &ordering.Entity{}, next, nil)
+	if lost := (*ordering.LostError)(nil); !errors.As(err, &lost) || lost.Now.Token != "mine" {
+		t.Errorf("a conditional write: %v, want it lost to its own token", err)
+	}
+}
+
+// What the database says it consumed is added up, the index included: one unit for each KB begun, twice in a
+// transaction.
+func TestMeter(t *testing.T) {
+	engine := startEngine(t, local.Dynoxide)
+	meter := &ddb.Meter{}
+	s := newStore(t, engine, ddb.ClientOptions{Meter: meter})
+	next := &ordering.Entity{Exists: true, Rev: 1}
+	if err := s.Swap(t.Context(), clientKey, &ordering.Entity{}, next, nil); err != nil {
+		t.Fatal(err)
+	}
+	if used := meter.Reset(); used != (ddb.Usage{WriteUnits: 1, Writes: 1}) {
+		t.Errorf("a small swap: %+v", used)
+	}
+	gap := *next
+	gap.Rev, gap.Gap = 2, &ordering.Gap{Since: time.Unix(1, 0)}
+	if err := s.Swap(t.Context(), clientKey, next, &gap, nil); err != nil {
+		t.Fatal(err)
+	}
+	if used := meter.Reset(); used != (ddb.Usage{WriteUnits: 2, Writes: 1}) {
+		t.Errorf("a swap into the index: %+v", used)
+	}
+	marker := ordering.Marker{Consumer: "c", Source: "s", EventID: "metered"}
+	if err := s.AddMarked(t.Context(), ordering.Key{ID: "m"}, nil, ordering.Last{}, []ordering.Marker{marker}); err != nil {
+		t.Fatal(err)
+	}
+	if used := meter.Reset(); used.WriteUnits != 4 {
+		t.Errorf("a transaction of two: %+v", used)
+	}
+	if _, err := s.Entity(t.Context(), clientKey); err != nil {
+		t.Fatal(err)
+	}
+	if used := meter.Reset(); used != (ddb.Usage{ReadUnits: 1, Reads: 1}) {
+		t.Errorf("a read: %+v", used)
+	}
+}
