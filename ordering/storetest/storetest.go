@@ -118,9 +118,7 @@ var (
 )
 
 // unique returns a name that no other test uses.
-func (s *suite) unique() string {
-	return s.Name() + "-" + run + "-" + events.FormatInstant(time.Unix(0, count.Add(1)))[11:]
-}
+func (s *suite) unique() string { return fmt.Sprintf("%s-%s-%d", s.Name(), run, count.Add(1)) }
 
 // key returns an entity that no other test uses.
 func (s *suite) key() ordering.Key {
