@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"strings"
 	"time"
 
 	"inorder/events"
@@ -50,7 +51,8 @@ func quoteID(id string) string {
 
 func lastOf(d Delivery, now time.Time) Last {
 	return Last{
-		EventID: d.Event.ID, Source: d.Event.Source, Fingerprint: d.Event.Fingerprint, Type: d.Event.Type,
+		EventID: strings.Clone(d.Event.ID), Source: strings.Clone(d.Event.Source), // parts of a body that must not be kept
+		Fingerprint: d.Event.Fingerprint, Type: strings.Clone(d.Event.Type),
 		PublishedAt: d.Event.PublishedAt, ReceivedAt: d.Message.ReceivedAt, AppliedAt: now,
 		MessageID: d.Message.ID, ReceiveCount: d.Message.ReceiveCount,
 	}
@@ -64,4 +66,29 @@ const restartMargin = 5 * time.Minute
 func restarted(e *events.Event, last Last) bool {
 	return e.Stream.Order.By == events.BySeq && !e.PublishedAt.IsZero() && !last.PublishedAt.IsZero() &&
 		e.PublishedAt.Sub(last.PublishedAt) > restartMargin
+}
+
+// ownValue copies a value out of the message that it was decoded from: an entity in the cache must not keep whole
+// bodies alive.
+func ownValue(value any) any {
+	switch v := value.(type) {
+	case string:
+		return strings.Clone(v)
+	case events.Number:
+		return events.Number(strings.Clone(string(v)))
+	case []any:
+		own := make([]any, len(v))
+		for i, element := range v {
+			own[i] = ownValue(element)
+		}
+		return own
+	case map[string]any:
+		own := make(map[string]any, len(v))
+		for name, element := range v {
+			own[strings.Clone(name)] = ownValue(element)
+		}
+		return own
+	default:
+		return v
+	}
 }

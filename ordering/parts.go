@@ -3,6 +3,7 @@ package ordering
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"inorder/events"
@@ -209,22 +210,23 @@ func (f folded) write(s *events.Stream, known *Entity, won []part, now time.Time
 
 func partOf(s *events.Stream, p part) Part {
 	e := p.by.Event
-	changed := Part{Name: p.name, Clock: e.Clock, Set: map[string]any{}}
+	name := strings.Clone(p.name) // like the values, out of the body
+	changed := Part{Name: name, Clock: e.Clock, Set: map[string]any{}}
 	switch {
 	case s.Clock == events.ClockSource:
 		changed.Tomb = e.Tombstone
 		for _, name := range s.Owns[e.Source] {
 			if value, says := e.Data[name]; says && !e.Tombstone {
-				changed.Set[name] = value
+				changed.Set[name] = ownValue(value)
 			} else {
 				changed.Remove = append(changed.Remove, name)
 			}
 		}
 	case p.name == existence:
 	case e.Data[p.name] == nil:
-		changed.Remove = []string{p.name}
+		changed.Remove = []string{name}
 	default:
-		changed.Set[p.name] = e.Data[p.name]
+		changed.Set[name] = ownValue(e.Data[p.name])
 	}
 	return changed
 }

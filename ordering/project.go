@@ -29,7 +29,8 @@ func projectStep(s *events.Stream, projections map[string]Projector, state map[s
 	if err != nil {
 		return nil, nil, fmt.Errorf("projection %s: %w", s.Projection.Name, err)
 	}
-	return next, effects, checkAttributes(next)
+	own, _ := ownValue(next).(map[string]any)
+	return own, effects, checkAttributes(own)
 }
 
 // projectBuiltIn is `sum` and `set`. What an event does not say stays as it is.
@@ -56,7 +57,7 @@ func projectBuiltIn(p events.Projection, state map[string]any, e *events.Event) 
 	}
 	for name, path := range p.Set {
 		if value, found := e.Lookup(path); found {
-			next[name] = value
+			next[name] = ownValue(value)
 		}
 	}
 	return next, checkAttributes(next)
