@@ -16,12 +16,23 @@ import (
 func keysInjective(s *suite) {
 	run := s.unique()
 	keys := []ordering.Key{
-		{Stream: "s", ID: "a/b"}, {Stream: "s/a", ID: "b"}, {Stream: "s", ID: "a%2Fb"}, {Stream: "s", ID: "a%2fb"},
-		{Stream: "s", ID: "a%252Fb"}, {Stream: "s", ID: "a b"}, {Stream: "s", ID: "A b"}, {Stream: "s", ID: "a b "},
-		{Stream: "s", ID: "é"}, {Stream: "s", ID: "e\u0301"}, {Stream: "s", ID: "a"},
-		{Stream: "s", ID: "a", PerSource: true}, {Stream: "s", ID: "a", PerSource: true, Source: "b"},
-		{Stream: "s", ID: "a", PerSource: true, Source: "b/"}, {Stream: "s", ID: "a/", PerSource: true, Source: "b"},
-		{Stream: "%", ID: "a", PerSource: true, Source: "b"}, {Stream: "", ID: "a", PerSource: true, Source: "b"},
+		{Stream: "s", ID: "a/b"},
+		{Stream: "s/a", ID: "b"},
+		{Stream: "s", ID: "a%2Fb"},
+		{Stream: "s", ID: "a%2fb"},
+		{Stream: "s", ID: "a%252Fb"},
+		{Stream: "s", ID: "a b"},
+		{Stream: "s", ID: "A b"},
+		{Stream: "s", ID: "a b "},
+		{Stream: "s", ID: "é"},
+		{Stream: "s", ID: "e\u0301"},
+		{Stream: "s", ID: "a"},
+		{Stream: "s", ID: "a", PerSource: true},
+		{Stream: "s", ID: "a", PerSource: true, Source: "b"},
+		{Stream: "s", ID: "a", PerSource: true, Source: "b/"},
+		{Stream: "s", ID: "a/", PerSource: true, Source: "b"},
+		{Stream: "%", ID: "a", PerSource: true, Source: "b"},
+		{Stream: "", ID: "a", PerSource: true, Source: "b"},
 	}
 	for i, key := range keys {
 		key.Consumer = run

@@ -114,11 +114,19 @@ func markerAlone(s *suite) {
 func markersApart(s *suite) {
 	run, long := s.unique(), strings.Repeat("ä/%", 1000)
 	markers := []ordering.Marker{
-		{Source: run, EventID: "a/b"}, {Source: run + "/a", EventID: "b"}, {Source: run, EventID: "a%2Fb"},
-		{Source: "", EventID: run}, {Source: run, EventID: ""}, {Source: run, EventID: "%"},
-		{Source: run, EventID: long}, {Source: run, EventID: long + "/"}, {Source: run + "/", EventID: long},
-		{Source: long, EventID: run}, {Source: long + "/" + run, EventID: ""},
-		{Source: run, EventID: "seen"}, {Source: "seen", EventID: run},
+		{Source: run, EventID: "a/b"},
+		{Source: run + "/a", EventID: "b"},
+		{Source: run, EventID: "a%2Fb"},
+		{Source: "", EventID: run},
+		{Source: run, EventID: ""},
+		{Source: run, EventID: "%"},
+		{Source: run, EventID: long},
+		{Source: run, EventID: long + "/"},
+		{Source: run + "/", EventID: long},
+		{Source: long, EventID: run},
+		{Source: long + "/" + run, EventID: ""},
+		{Source: run, EventID: "seen"},
+		{Source: "seen", EventID: run},
 	}
 	for i, m := range markers {
 		for _, consumer := range []string{"c", "c/" + run} {

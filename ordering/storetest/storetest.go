@@ -164,14 +164,13 @@ func (s *suite) lost(err error) *ordering.LostError {
 }
 
 // lostTo fails the test at once unless a condition failed and the error tells the entity that is stored.
-func (s *suite) lostTo(key ordering.Key, err error) *ordering.LostError {
+func (s *suite) lostTo(key ordering.Key, err error) {
 	s.Helper()
 	lost := s.lost(err)
 	if lost.Now == nil {
 		s.Fatalf("the lost write does not tell the entity: %v", err)
 	}
 	s.same(lost.Now, s.entity(key))
-	return lost
 }
 
 func (s *suite) taken(err error) ordering.Row {
