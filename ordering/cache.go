@@ -35,12 +35,6 @@ func (c *Cache) put(key Key, e *Entity) {
 	}
 }
 
-func (c *Cache) drop(key Key) {
-	if c != nil {
-		c.entities.Delete(key)
-	}
-}
-
 // contendedBatches is for how many batches a lost compare-and-set on a delta entity makes DynamoDB do the adding:
 // long enough that a hot entity is not fought over again and again, short enough that a quiet one gets its cursor back.
 const contendedBatches = 16

@@ -91,7 +91,7 @@ func (r *deltaRun) decide(v verdicts) {
 }
 
 func (r *deltaRun) readAgain(ctx context.Context) error {
-	e, err := r.Loop.read(ctx, r.key)
+	e, err := r.read(ctx, r.key)
 	if err != nil {
 		return err
 	}

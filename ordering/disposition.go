@@ -15,8 +15,9 @@ const (
 	Parked                         // logged durably, waiting for a predecessor or blocked by its own projection error
 	Conflict                       // another event already holds this position
 	Quarantined                    // it can never succeed
-	dispositionCount
 )
+
+const dispositionCount = int(Quarantined) + 1
 
 // dispositions is the only place that maps an ending to its name, its counter and the answer to SQS. Only Deferred is
 // not acked; Copied ones are acked after a copy lies in quarantine.

@@ -250,7 +250,7 @@ func (w *world) verdict() (faults []string) {
 // effectFaults checks EffectOrder: per generation in order, none twice, and all of the last one.
 func (w *world) effectFaults() (faults []string) {
 	at := ordering.Position{}
-	for _, e := range w.effects {
+	for _, e := range w.received {
 		here := ordering.Position{Gen: e.Generation, Seq: e.Seq}
 		if here.Gen < at.Gen || here.Gen == at.Gen && here.Seq <= at.Seq {
 			faults = append(faults, fmt.Sprintf("EffectOrder: %v comes after %v", here, at))
@@ -261,7 +261,7 @@ func (w *world) effectFaults() (faults []string) {
 		return faults
 	}
 	sent := map[int64]bool{}
-	for _, e := range w.effects {
+	for _, e := range w.received {
 		if e.Generation == w.history.last {
 			sent[e.Seq] = true
 		}

@@ -27,10 +27,6 @@ func wroteBy(d Delivery, messageID string, receiveCount int) bool {
 	return d.Message.ID == messageID && d.Message.ReceiveCount == receiveCount
 }
 
-func sameEvent(a, b *events.Event) bool {
-	return a.Clock == b.Clock && same(a, b.ID, b.Source, b.Fingerprint)
-}
-
 // atTie judges an event whose position is held already: by itself, by another, or by someone who is forgotten.
 func atTie(e *events.Event, holder Last) Outcome {
 	if !holder.known() || holder.is(e) {

@@ -58,7 +58,7 @@ type world struct {
 	outcomes   map[ordering.Disposition]int
 	consumed   int
 	quarantine []ordering.Copy
-	effects    []ordering.Effect // what a receiver of the FIFO queue gets: each deduplication id once
+	received   []ordering.Effect // what a receiver of the FIFO queue gets: each deduplication id once
 	sent       map[string]bool
 	tokens     int
 	unseen     string // a write that kept an open entity out of the sweeper's index
@@ -282,7 +282,7 @@ func (v view) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect)
 			id := fmt.Sprint(e.Generation, e.Seq, e.Index)
 			if !v.sent[id] {
 				v.sent[id] = true
-				v.world.effects = append(v.world.effects, e)
+				v.received = append(v.received, e)
 			}
 			return nil
 		})
