@@ -62,14 +62,19 @@ func ParseEntityPK(pk string) (ordering.Key, error) {
 // markerPK is a marker's key, consumer/%/source/event_id. A % alone stands where an entity's key has its stream, and
 // no escaped name is that, so the two never meet. What would be too long is consumer/%sha256/ and the hash of that
 // key: such events are told apart as surely as their fingerprints are.
-func markerPK(m ordering.Marker) string {
+func markerPK(m ordering.Marker) (pk string, hashed bool) {
 	consumer := escaper.Replace(m.Consumer)
-	pk := consumer + "/%/" + joinKey(m.Source, m.EventID)
+	pk = consumer + "/%/" + joinKey(m.Source, m.EventID)
 	if len(pk) <= maxKeyBytes {
-		return pk
+		return pk, false
 	}
 	sum := sha256.Sum256([]byte(pk))
-	return consumer + "/%sha256/" + hex.EncodeToString(sum[:])
+	return consumer + "/%sha256/" + hex.EncodeToString(sum[:]), true
+}
+
+func markerKey(m ordering.Marker) item {
+	pk, _ := markerPK(m)
+	return item{attrPK: text(pk), attrSK: text(markerSK)}
 }
 
 // markerSK is the sort key of every marker: a marker is alone under its key.

@@ -119,31 +119,3 @@ func (r *itemReader) message(receivedAt time.Time) events.Message {
 	}
 	return m
 }
-
-// encodeMarker writes a marker. Its attributes are those of a row of the same name.
-func encodeMarker(m ordering.Marker) item {
-	out := item{attrPK: text(markerPK(m)), attrSK: text(markerSK)}
-	w := itemWriter(out)
-	w.text(rowSource, m.Source)
-	w.text(rowEventID, m.EventID)
-	w.text(rowFingerprint, m.Fingerprint)
-	w.text(rowMessageID, m.MessageID)
-	w.integer(rowReceiveCount, int64(m.ReceiveCount))
-	w.epoch(attrExpiresAt, m.ExpiresAt)
-	return out
-}
-
-// decodeMarker reads a marker that is there in the place of m, and so has its identity.
-func decodeMarker(it item, m ordering.Marker) (ordering.Marker, error) {
-	r := &itemReader{item: it}
-	found := ordering.Marker{
-		Consumer:     m.Consumer,
-		Source:       m.Source,
-		EventID:      m.EventID,
-		Fingerprint:  r.text(rowFingerprint),
-		MessageID:    r.text(rowMessageID),
-		ReceiveCount: int(r.integer(rowReceiveCount)),
-		ExpiresAt:    r.epoch(attrExpiresAt),
-	}
-	return found, r.err
-}
