@@ -32,7 +32,7 @@ var histories = []func(*rand.Rand) history{
 }
 
 func newHistory(name, stream string) history {
-	config, err := events.ParseStreams([]byte("consumer: c\nstreams:\n  - "+stream+"\n"), events.Options{})
+	config, err := events.ParseStreams([]byte("consumer: c\nstreams:\n  - "+stream+"\n"), events.Options{Projections: []string{"tally"}})
 	if err != nil {
 		panic(err)
 	}

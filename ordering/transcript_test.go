@@ -2,6 +2,7 @@ package ordering_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,6 +28,9 @@ func TestTranscripts(t *testing.T) {
 			case "stream":
 				play.stream(d.Input)
 				return ""
+			case "effects":
+				play.loop.EffectsMode = map[string]ordering.EffectsMode{"on": ordering.EffectsOn, "off": ordering.EffectsOff, "hold": ordering.EffectsHold}[d.CmdArgs[0].Key]
+				return ""
 			case "deliver":
 				return play.deliver(t, d.Input, d.HasArg("cold"))
 			case "advance":
@@ -44,6 +48,22 @@ func TestTranscripts(t *testing.T) {
 	})
 }
 
+// tally is a projection in Go: it counts, tells of every second event twice, and has its ways to fail.
+func tally(state map[string]any, e *events.Event) (map[string]any, []any, error) {
+	switch e.Data["do"] {
+	case "fail":
+		return nil, nil, errors.New("told to fail")
+	case "panic":
+		panic("told to panic")
+	}
+	count, _ := state["count"].(string)
+	next := map[string]any{"count": count + "I"}
+	if len(count)%2 == 0 {
+		return next, nil, nil
+	}
+	return next, []any{"first of " + e.ID, "second of " + e.ID}, nil
+}
+
 type transcript struct {
 	history
 	now     time.Time
@@ -59,8 +79,9 @@ func (p *transcript) stream(text string) {
 	p.store = &memory.Store{}
 	p.loop = &ordering.Loop{
 		Store: p.store, Quarantine: p, Effects: p, Streams: p.config, Cache: ordering.NewCache(10),
-		Now:      func() time.Time { return p.now },
-		NewToken: func() string { p.tokens++; return fmt.Sprint(p.tokens) },
+		Now:         func() time.Time { return p.now },
+		NewToken:    func() string { p.tokens++; return fmt.Sprint(p.tokens) },
+		Projections: map[string]ordering.Projector{"tally": tally},
 	}
 }
 
@@ -143,7 +164,7 @@ func (p *transcript) Copy(_ context.Context, c ordering.Copy) error {
 // Send implements ordering.EffectSender.
 func (p *transcript) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect) error {
 	for _, e := range effects {
-		p.effects = append(p.effects, fmt.Sprintf("%d.%d %s", e.Generation, e.Seq, e.EventID))
+		p.effects = append(p.effects, fmt.Sprintf("%d.%d.%d %s %v", e.Generation, e.Seq, e.Index, e.EventID, e.Data))
 	}
 	return nil
 }
