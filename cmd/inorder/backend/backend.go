@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"runtime"
 	"time"
 
 	"inorder/ddb"
@@ -67,6 +68,15 @@ func Open(ctx context.Context, c Choice, notes io.Writer) (*Backend, error) {
 
 // Name is the engine's name, or its address.
 func (b *Backend) Name() string { return b.engine.Name }
+
+// Parallel is how many users the engine stands that also create and drop tables: minidyn's map of tables is guarded by
+// nothing.
+func (b *Backend) Parallel() int {
+	if b.engine.Name == local.Minidyn {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
 
 // Close ends an engine that Open started.
 func (b *Backend) Close() error {

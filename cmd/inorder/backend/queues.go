@@ -2,7 +2,7 @@ package backend
 
 import (
 	"bytes"
-	"crypto/md5" //nolint:gosec // SQS answers with MD5 sums, and its client checks them
+	"crypto/md5" // SQS answers with MD5 sums, and its client checks them
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -101,7 +101,7 @@ func (q *Queues) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err := in.check(); err != nil {
 		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidMessageContents", err.Error()), nil
 	}
-	sum := md5.Sum([]byte(in.MessageBody)) //nolint:gosec // as above
+	sum := md5.Sum([]byte(in.MessageBody))
 	return answer(request, http.StatusOK, map[string]string{
 		"MessageId":        q.take(in),
 		"MD5OfMessageBody": hex.EncodeToString(sum[:]),
@@ -109,11 +109,11 @@ func (q *Queues) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 type sendMessage struct {
-	QueueUrl               string //nolint:revive,staticcheck // as SQS spells it
+	QueueUrl               string
 	MessageBody            string
 	MessageAttributes      map[string]sentAttribute
-	MessageGroupId         string //nolint:revive,staticcheck // as SQS spells it
-	MessageDeduplicationId string //nolint:revive,staticcheck // as SQS spells it
+	MessageGroupId         string
+	MessageDeduplicationId string
 }
 
 type sentAttribute struct {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 
 	"inorder/cmd/inorder/backend"
 )
@@ -27,7 +26,7 @@ func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, 
 		return exitUnplayable, err
 	}
 	defer func() { _ = b.Close() }() // its data is in memory
-	player := &Player{Backend: b, Parallel: runtime.GOMAXPROCS(0), Seed: c.Seed}
+	player := &Player{Backend: b, Parallel: b.Parallel(), Seed: c.Seed}
 	results := player.Play(ctx, c.Files)
 	for _, r := range results {
 		exitCode = max(exitCode, r.exitCode())

@@ -110,11 +110,8 @@ func lineOf(n ast.Node) int { return n.GetToken().Position.Line }
 // no Go number holds for texts.
 func (c *converter) scalar(tk *token.Token, plain string) *value {
 	line := tk.Position.Line
-	switch tk.Type {
-	case token.SingleQuoteType, token.DoubleQuoteType:
+	if tk.Type == token.SingleQuoteType || tk.Type == token.DoubleQuoteType {
 		return text(plain, line)
-	case token.ImplicitNullType:
-		return &value{kind: nullKind, text: "null", line: line}
 	}
 	v, err := resolve(plain)
 	if err != nil {
@@ -167,13 +164,13 @@ func (c *converter) mapping(n ast.Node, entries []*ast.MappingValueNode) *value 
 
 func (c *converter) key(k ast.MapKeyNode) (name string, line int, ok bool) {
 	switch k := k.(type) {
+	case *ast.AnchorNode, *ast.AliasNode:
+		v := c.convert(k)
+		return v.text, lineOf(k), v.kind != mapKind && v.kind != listKind
 	case *ast.StringNode:
 		return k.Value, lineOf(k), true
 	case ast.ScalarNode:
 		return k.GetToken().Value, lineOf(k), true
-	case *ast.AnchorNode, *ast.AliasNode:
-		v := c.convert(k)
-		return v.text, lineOf(k), v.kind != mapKind && v.kind != listKind
 	}
 	c.fault(k, "a key must be a plain name")
 	return "", 0, false

@@ -72,11 +72,6 @@ func (b *mailbox) pick(ids []string) []*message {
 	return picked
 }
 
-// oldest takes the first messages that wait.
-func (b *mailbox) oldest(most int) []*message {
-	return slices.Clone(b.waiting[:min(most, len(b.waiting))])
-}
-
 // receive makes the Lambda event of a delivery.
 func (b *mailbox) receive(batch []*message, now time.Time) awsevents.SQSEvent {
 	out := awsevents.SQSEvent{Records: make([]awsevents.SQSMessage, len(batch))}

@@ -92,7 +92,7 @@ func (w *world) invoke(ctx context.Context, batch []*message, event awsevents.SQ
 		return nil, w.ctx.Err()
 	}
 	if err != nil {
-		return acked, nil
+		return acked, nil //nolint:nilerr // it is Lambda's to handle: the whole batch comes back
 	}
 	failed := map[string]bool{}
 	for _, f := range answer.BatchItemFailures {

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"inorder/cmd/inorder/backend"
@@ -15,7 +16,7 @@ import (
 
 // A world is what one script is played in: fresh tables, empty queues, a clock at its beginning, and one function.
 type world struct {
-	ctx     context.Context //nolint:containedctx // a world lives as long as the play of one script
+	ctx     context.Context // a world lives as long as the play of one script
 	script  script
 	seed    uint64
 	backend *backend.Backend
@@ -32,7 +33,7 @@ type world struct {
 	failures []Failure
 
 	observed sync.Mutex
-	endings  map[string][]string // dispositions of the last delivery, by the file's id
+	endings  map[string]ending // of the last delivery, by the file's id
 }
 
 func newWorld(ctx context.Context, b *backend.Backend, tables ddb.Tables, s script, seed uint64) *world {
@@ -41,7 +42,7 @@ func newWorld(ctx context.Context, b *backend.Backend, tables ddb.Tables, s scri
 		clock:   clock{at: epoch},
 		mailbox: newMailbox(s.fifo, s.maxReceive),
 		look:    b.Store(tables, nil),
-		endings: map[string][]string{},
+		endings: map[string]ending{},
 	}
 	w.queues = &backend.Queues{Now: w.clock.Now}
 	w.wire = &wire{engine: local.Transport(), queues: w.queues}
@@ -62,11 +63,24 @@ func (w *world) cold() *functions.Consumer {
 	}.Consumer()
 }
 
+// An ending is how the events of a message ended, and why those that are deferred are.
+type ending struct{ dispositions, reasons []string }
+
+func (e ending) String() string {
+	if len(e.dispositions) == 0 {
+		return "no answer yet"
+	}
+	return strings.Join(append([]string{strings.Join(e.dispositions, ", ")}, e.reasons...), "\n")
+}
+
 // observe notes how the events of a message ended.
 func (w *world) observe(m events.Message, outcomes []ordering.Outcome) {
-	ended := make([]string, len(outcomes))
-	for i, o := range outcomes {
-		ended[i] = o.Disposition.String()
+	var ended ending
+	for _, o := range outcomes {
+		ended.dispositions = append(ended.dispositions, o.Disposition.String())
+		if o.Err != nil {
+			ended.reasons = append(ended.reasons, o.Err.Error())
+		}
 	}
 	w.observed.Lock()
 	defer w.observed.Unlock()
