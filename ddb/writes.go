@@ -12,8 +12,9 @@ import (
 	"inorder/ordering"
 )
 
-// This file and writes_items.go hold the legal writes, one constructor each. There is no other way to change a table, and none of them is
-// without a condition. Every failed condition returns what is there instead.
+// This file and writes_items.go hold the legal writes, one constructor each. There is no other way to change a table,
+// and none is without a condition, but a markedUpdate, whose condition is its markers. Every failed condition returns
+// what is there instead.
 
 const returnOld = types.ReturnValuesOnConditionCheckFailureAllOld
 
