@@ -130,7 +130,8 @@ func (r *run) cost(checks []report.Check) report.Cost {
 	}
 	c.How = fmt.Sprintf("Measured: its requests to DynamoDB were counted on their way, copies, crashes and races included, "+
 		"and the engine said what each consumed. %d writes whose condition failed are in it with one unit each, because "+
-		"AWS bills them and the engine does not say so.", t.refused)
+		"AWS bills them and the engine does not say so. Webhooks have no number, so each takes a marker with it: two items "+
+		"in a transaction, two units each.", t.refused)
 	return c
 }
 

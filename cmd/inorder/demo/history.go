@@ -17,6 +17,7 @@ type answered struct {
 	at      time.Time // when it was received, by the queue's clock
 	message *producer.Message
 	outcome ordering.Outcome
+	batch   int // the invocation: what it answers, it answers at once
 }
 
 // history is what happened, in the order of the answers. It is safe for concurrent use.
@@ -40,7 +41,10 @@ func (h *history) record(batch int, answers []answered, w *watched) {
 		h.lost += batch
 		return
 	}
-	h.answers = append(h.answers, answers...)
+	for _, a := range answers {
+		a.batch = h.invocations
+		h.answers = append(h.answers, a)
+	}
 	h.distances = append(h.distances, w.distances...)
 	h.drained += w.drained
 }
@@ -117,26 +121,23 @@ func (w *waiting) answer(n int64) int {
 }
 
 // parkedLevels is how many events were parked at which time: those that were answered while some of their predecessors
-// had not been. Times between two answers keep the level; of each slice of the day the
-// highest is kept.
+// had not been. Of each slice of the day the highest level is kept.
 func (h *history) parkedLevels() []report.Level {
 	entities, current := map[string]*waiting{}, 0
 	inTime := slices.SortedStableFunc(slices.Values(h.answers), func(a, b answered) int { return a.at.Compare(b.at) })
 	var levels []report.Level
-	for _, a := range inTime {
-		e := a.message.Event
-		if !steps(e) || !knows(a.outcome.Disposition) {
-			continue
+	for i, a := range inTime {
+		if e := a.message.Event; steps(e) && knows(a.outcome.Disposition) {
+			key := e.Stream + "/" + e.Entity
+			if entities[key] == nil {
+				entities[key] = &waiting{known: map[int64]bool{}}
+			}
+			current -= len(entities[key].known)
+			current += entities[key].answer(e.Seq)
 		}
-		key := e.Stream + "/" + e.Entity
-		w := entities[key]
-		if w == nil {
-			w = &waiting{known: map[int64]bool{}}
-			entities[key] = w
+		if i+1 == len(inTime) || inTime[i+1].batch != a.batch {
+			levels = append(levels, report.Level{At: a.at, N: current})
 		}
-		current -= len(w.known)
-		current += w.answer(e.Seq)
-		levels = append(levels, report.Level{At: a.at, N: current})
 	}
 	return thin(levels)
 }

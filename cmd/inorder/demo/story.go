@@ -68,35 +68,52 @@ func (h *history) perEntity() map[string][]answered {
 // timeline lays one entity's answers out, and counts those that came before a predecessor.
 func timeline(m *producer.Meant, answers []answered) (t report.Timeline, early int) {
 	t = report.Timeline{Stream: m.Stream, Entity: m.Entity, Story: m.Story, Line: lineMeans[m.Stream]}
-	numbered := &waiting{known: map[int64]bool{}}
-	reached := 0
-	for i, a := range answers {
-		e := a.message.Event
-		switch {
-		case m.Last == 0 || m.Stream == producer.Subscription:
-			if a.outcome.Disposition == ordering.Applied {
-				reached = max(reached, e.Rank)
-			}
-		case knows(a.outcome.Disposition):
-			if numbered.answer(e.Seq); numbered.cursor < e.Seq {
+	p := position{numbered: waiting{known: map[int64]bool{}}, sequenced: m.Last > 0 && m.Stream != producer.Subscription}
+	for _, a := range answers {
+		name, label := what(a.message.Event)
+		t.Arrivals = append(t.Arrivals, report.Arrival{
+			At: a.at, Number: a.message.Event.Rank, What: name, Label: label, Disposition: a.outcome.Disposition.String(),
+		})
+	}
+	for i := 0; i < len(answers); { // what one invocation answers together has one outcome
+		end := i
+		for ; end < len(answers) && answers[end].batch == answers[i].batch; end++ {
+			p.take(answers[end])
+		}
+		for ; i < end; i++ {
+			t.Arrivals[i].Reached = p.reached
+			if p.sequenced && t.Arrivals[i].Number > p.reached {
 				early++
 			}
-			reached = int(numbered.cursor)
 		}
-		name, label := what(e)
-		t.Arrivals = append(t.Arrivals, report.Arrival{
-			At: a.at, Number: e.Rank, What: name, Label: label, Disposition: a.outcome.Disposition.String(), Reached: reached,
-		})
-		settleParked(t.Arrivals, i+1, reached)
+		settleParked(t.Arrivals[:end], p.reached)
 	}
 	return t, early
 }
 
-// settleParked notes of the parked ones that the entity has come to them.
-func settleParked(arrivals []report.Arrival, now, reached int) {
+// position is where an entity stands.
+type position struct {
+	sequenced bool // nothing is left out; otherwise the newest counts
+	numbered  waiting
+	reached   int
+}
+
+func (p *position) take(a answered) {
+	e, d := a.message.Event, a.outcome.Disposition
+	switch {
+	case !p.sequenced && d == ordering.Applied:
+		p.reached = max(p.reached, e.Rank)
+	case p.sequenced && knows(d):
+		p.numbered.answer(e.Seq)
+		p.reached = int(p.numbered.cursor)
+	}
+}
+
+// settleParked notes, of those that were parked, that with the last arrival the entity has come to them.
+func settleParked(arrivals []report.Arrival, reached int) {
 	for i := range arrivals {
 		if a := &arrivals[i]; a.Disposition == ordering.Parked.String() && a.Drained == 0 && a.Number <= reached {
-			a.Drained = now
+			a.Drained = len(arrivals)
 		}
 	}
 }
