@@ -3,6 +3,8 @@
 package memory
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,7 +60,7 @@ func (s *Store) Entity(_ context.Context, key ordering.Key) (*ordering.Entity, e
 
 func (s *Store) entity(key ordering.Key) *ordering.Entity {
 	if e := s.entities[key]; e != nil {
-		return e
+		return clone(e)
 	}
 	return &ordering.Entity{}
 }
@@ -131,6 +133,15 @@ func tooLarge(v any) bool {
 	return err == nil && len(text) > maxItem
 }
 
+// compressed is the size of a body as a log row keeps it.
+func compressed(body string) int {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = z.Write([]byte(body))
+	_ = z.Close()
+	return out.Len()
+}
+
 // Swap implements ordering.Store.
 func (s *Store) Swap(_ context.Context, key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
 	s.mu.Lock()
@@ -167,7 +178,7 @@ func (s *Store) Merge(_ context.Context, key ordering.Key, merge ordering.Merge,
 	if next.Clock == "" {
 		next.Clock = merge.Floor
 	}
-	holds := now.Clock == "" || now.Clock >= merge.Floor
+	holds := !now.Exists || now.Clock >= merge.Floor
 	for _, p := range merge.Parts {
 		holds = holds && now.Clocks[p.Name] < p.Clock && now.Clock < p.Clock
 		next.Clocks[p.Name] = p.Clock
@@ -287,7 +298,7 @@ func (s *Store) PutRow(_ context.Context, key ordering.Key, row ordering.Row) er
 	if there, taken := s.rows[at]; taken {
 		return &ordering.TakenError{Row: there}
 	}
-	if tooLarge(row.Message.Body) {
+	if compressed(row.Message.Body) > maxItem {
 		return ordering.ErrTooLarge
 	}
 	if s.rows == nil {
@@ -305,7 +316,7 @@ func (s *Store) ExtendRow(_ context.Context, key ordering.Key, row ordering.Row,
 	s.writes++
 	at := rowKey{key, row.Gen, row.Seq}
 	there, has := s.rows[at]
-	if !has || !there.ExpiresAt.Equal(row.ExpiresAt) {
+	if !has || !there.ExpiresAt.Equal(row.ExpiresAt) || there.Fingerprint != row.Fingerprint {
 		return &ordering.TakenError{Row: there}
 	}
 	there.ExpiresAt = until.Truncate(time.Second)
