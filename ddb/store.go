@@ -45,8 +45,8 @@ func (s *Store) Swap(ctx context.Context, key ordering.Key, prev, next *ordering
 }
 
 // PutNewer replaces a whole entity that is older.
-func (s *Store) PutNewer(ctx context.Context, key ordering.Key, next *ordering.Entity, below string, markers []ordering.Marker) error {
-	put, err := s.Tables.newerPut(key, next, below)
+func (s *Store) PutNewer(ctx context.Context, key ordering.Key, next *ordering.Entity, markers []ordering.Marker) error {
+	put, err := s.Tables.newerPut(key, next)
 	if err == nil {
 		err = s.put(ctx, key, put, markers)
 	}

@@ -40,10 +40,10 @@ func (t Tables) swapPut(key ordering.Key, prev, next *ordering.Entity) (*types.P
 	return t.entityPut(key, next, x)
 }
 
-// newerPut replaces an entity whose clock is lower than below, or that has none.
-func (t Tables) newerPut(key ordering.Key, next *ordering.Entity, below string) (*types.Put, error) {
+// newerPut replaces an entity whose clock is lower than the one it brings, or that has none.
+func (t Tables) newerPut(key ordering.Key, next *ordering.Entity) (*types.Put, error) {
 	x := newExpression()
-	x.require("(" + x.absent(attrClock) + " OR " + x.compare(attrClock, "<", text(below)) + ")")
+	x.require("(" + x.absent(attrClock) + " OR " + x.compare(attrClock, "<", text(next.Clock)) + ")")
 	return t.entityPut(key, next, x)
 }
 

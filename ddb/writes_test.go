@@ -93,7 +93,7 @@ func TestEveryWriteHasACondition(t *testing.T) {
 	next := &ordering.Entity{Exists: true, Rev: 1}
 	create, err1 := testTables.swapPut(testKey, absent, next)
 	swap, err2 := testTables.swapPut(testKey, old, next)
-	newer, err3 := testTables.newerPut(testKey, next, "1")
+	newer, err3 := testTables.newerPut(testKey, next)
 	row, err4 := testTables.rowPut(testKey, ordering.Row{Seq: 1})
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)

@@ -18,9 +18,9 @@ func (s twice) Swap(ctx context.Context, key ordering.Key, prev, next *ordering.
 	return s.Store.Swap(ctx, key, prev, next, markers)
 }
 
-func (s twice) PutNewer(ctx context.Context, key ordering.Key, next *ordering.Entity, below string, markers []ordering.Marker) error {
-	_ = s.Store.PutNewer(ctx, key, next, below, markers)
-	return s.Store.PutNewer(ctx, key, next, below, markers)
+func (s twice) PutNewer(ctx context.Context, key ordering.Key, next *ordering.Entity, markers []ordering.Marker) error {
+	_ = s.Store.PutNewer(ctx, key, next, markers)
+	return s.Store.PutNewer(ctx, key, next, markers)
 }
 
 func (s twice) Merge(ctx context.Context, key ordering.Key, merge ordering.Merge, markers []ordering.Marker) error {

@@ -233,8 +233,8 @@ func (v view) Swap(ctx context.Context, key ordering.Key, prev, next *ordering.E
 	return v.do(fmt.Sprint("swap ", next.Rev, " cursor ", next.Applied, " waiting ", next.Waiting), func() error { return v.store.Swap(ctx, key, prev, next, markers) })
 }
 
-func (v view) PutNewer(ctx context.Context, key ordering.Key, next *ordering.Entity, below string, markers []ordering.Marker) error {
-	return v.do("put newer "+next.Clock, func() error { return v.store.PutNewer(ctx, key, next, below, markers) })
+func (v view) PutNewer(ctx context.Context, key ordering.Key, next *ordering.Entity, markers []ordering.Marker) error {
+	return v.do("put newer "+next.Clock, func() error { return v.store.PutNewer(ctx, key, next, markers) })
 }
 
 func (v view) Merge(ctx context.Context, key ordering.Key, merge ordering.Merge, markers []ordering.Marker) error {

@@ -104,7 +104,7 @@ func (l *Loop) tooLarge(ctx context.Context, key Key, s *events.Stream, p stateP
 func (l *Loop) carryOut(ctx context.Context, key Key, write stateWrite, markers []Marker) error {
 	switch w := write.(type) {
 	case putNewer:
-		return l.Store.PutNewer(ctx, key, w.next, w.next.Clock, markers)
+		return l.Store.PutNewer(ctx, key, w.next, markers)
 	case mergeParts:
 		return l.Store.Merge(ctx, key, w.Merge, markers)
 	case swapWhole:

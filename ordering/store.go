@@ -25,9 +25,8 @@ type Store interface {
 	// if prev does not exist. next.Rev is prev.Rev + 1. (The clock counts because PutNewer begins revisions anew.)
 	Swap(ctx context.Context, key Key, prev, next *Entity, markers []Marker) error
 
-	// PutNewer replaces the whole entity by next, provided that it is absent or that its Clock is lower than below:
-	// with `clock: entity` the clock of next itself, with `clock: attribute` the start of next's generation.
-	PutNewer(ctx context.Context, key Key, next *Entity, below string, markers []Marker) error
+	// PutNewer replaces the whole entity by next, provided that it is absent or that its Clock is lower than next's.
+	PutNewer(ctx context.Context, key Key, next *Entity, markers []Marker) error
 
 	// Merge changes the parts of an entity whose clocks are lower than the ones it brings, all or none of them.
 	// ErrTooComplex, with nothing written, says that they do not fit into one update: split them, or swap the whole.

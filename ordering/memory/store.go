@@ -155,14 +155,14 @@ func (s *Store) Swap(_ context.Context, key ordering.Key, prev, next *ordering.E
 }
 
 // PutNewer implements ordering.Store.
-func (s *Store) PutNewer(_ context.Context, key ordering.Key, next *ordering.Entity, below string, markers []ordering.Marker) error {
+func (s *Store) PutNewer(_ context.Context, key ordering.Key, next *ordering.Entity, markers []ordering.Marker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if tooLarge(next.State) {
 		return ordering.ErrTooLarge
 	}
 	now := s.entity(key)
-	return s.write(key, markers, !now.Exists || now.Clock < below, next)
+	return s.write(key, markers, !now.Exists || now.Clock < next.Clock, next)
 }
 
 // Merge implements ordering.Store.

@@ -198,7 +198,7 @@ func tooLarge(s *suite) {
 	s.unchanged(key, &ordering.Entity{})
 
 	put := &ordering.Entity{Exists: true, State: big(), StateMarks: ordering.StateMarks{Clock: clock(3)}}
-	s.is(s.store.PutNewer(s.ctx, key, put, clock(3), nil), ordering.ErrTooLarge)
+	s.is(s.store.PutNewer(s.ctx, key, put, nil), ordering.ErrTooLarge)
 	s.unchanged(key, &ordering.Entity{})
 }
 

@@ -45,7 +45,7 @@ func markersWithWrite(s *suite) {
 		},
 		"PutNewer": func(key ordering.Key, m ...ordering.Marker) error {
 			next := &ordering.Entity{Exists: true, StateMarks: ordering.StateMarks{Clock: clock(3)}}
-			return s.store.PutNewer(s.ctx, key, next, clock(3), m)
+			return s.store.PutNewer(s.ctx, key, next, m)
 		},
 		"Merge": func(key ordering.Key, m ...ordering.Marker) error {
 			return s.store.Merge(s.ctx, key, mergeOf(part("a", 3, "x")), m)
@@ -97,8 +97,8 @@ func markersAtomic(s *suite) {
 	marker = s.marker()
 	put := &ordering.Entity{Exists: true, StateMarks: ordering.StateMarks{Clock: clock(3)}}
 	whole := s.key()
-	s.ok(s.store.PutNewer(s.ctx, whole, put, clock(3), nil))
-	s.lostTo(whole, s.store.PutNewer(s.ctx, whole, put, clock(3), []ordering.Marker{marker}))
+	s.ok(s.store.PutNewer(s.ctx, whole, put, nil))
+	s.lostTo(whole, s.store.PutNewer(s.ctx, whole, put, []ordering.Marker{marker}))
 	s.present(marker, false)
 }
 

@@ -54,7 +54,6 @@ var tests = []struct {
 	{"SwapComparesClock", swapComparesClock},
 	{"SwapReplacesEverything", swapReplaces},
 	{"PutNewerTakesHigherClocksOnly", putNewerHigher},
-	{"PutNewerBelowAFloor", putNewerFloor},
 	{"MergeCreates", mergeCreates},
 	{"MergeIsAllOrNothing", mergeAllOrNothing},
 	{"MergeRespectsTheFloor", mergeFloor},

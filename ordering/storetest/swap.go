@@ -44,7 +44,7 @@ func swapComparesClock(s *suite) {
 	key := s.key()
 	old := s.swap(key, ordering.Entity{StateMarks: ordering.StateMarks{Clock: clock(3)}})
 	put := &ordering.Entity{Exists: true, StateMarks: ordering.StateMarks{Clock: clock(4)}}
-	s.ok(s.store.PutNewer(s.ctx, key, put, clock(4), nil))
+	s.ok(s.store.PutNewer(s.ctx, key, put, nil))
 	again := s.swap(key, ordering.Entity{StateMarks: ordering.StateMarks{Clock: clock(4)}})
 	if again.Rev != old.Rev {
 		s.Fatalf("revision %d after a put, want %d again", again.Rev, old.Rev)
@@ -80,7 +80,7 @@ func putNewerHigher(s *suite) {
 			StateMarks: ordering.StateMarks{Clock: clock(seq)},
 		}
 	}
-	put := func(seq int64) error { return s.store.PutNewer(s.ctx, key, at(seq), clock(seq), nil) }
+	put := func(seq int64) error { return s.store.PutNewer(s.ctx, key, at(seq), nil) }
 	s.ok(put(8))
 	s.lostTo(key, put(7))
 	s.lostTo(key, put(8))
@@ -90,25 +90,11 @@ func putNewerHigher(s *suite) {
 
 	marked := s.key() // an entity that was heard of only: it has no clock yet
 	s.swap(marked, ordering.Entity{Cursor: ordering.Cursor{MaxSeen: 9}})
-	s.ok(s.store.PutNewer(s.ctx, marked, at(1), clock(1), nil))
+	s.ok(s.store.PutNewer(s.ctx, marked, at(1), nil))
 	s.unchanged(marked, at(1))
 }
 
 // With `clock: attribute` a put begins a generation, and its own clock does not count.
-func putNewerFloor(s *suite) {
-	key := s.key()
-	floor := func(gen int64) string { return events.SeqClock(gen, 0) }
-	life := func(gen int64) *ordering.Entity {
-		return &ordering.Entity{Exists: true, Rev: 1, StateMarks: ordering.StateMarks{
-			Clock: floor(gen), Clocks: map[string]string{"a": events.SeqClock(gen, 5)},
-		}}
-	}
-	s.ok(s.store.PutNewer(s.ctx, key, life(1), floor(1), nil))
-	s.lostTo(key, s.store.PutNewer(s.ctx, key, life(1), floor(1), nil))
-	s.ok(s.store.PutNewer(s.ctx, key, life(2), floor(2), nil))
-	s.unchanged(key, life(2))
-}
-
 func parallelSwaps(s *suite) {
 	key := s.key()
 	was := s.swap(key, *cursorEntity(1, 0))
