@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"inorder/events"
 )
@@ -178,112 +174,6 @@ func (r *stepRun) learn(e *Entity) {
 	r.entity, r.fresh = e, true
 	r.rows, r.readFrom, r.read = map[int64]Row{}, 0, 0
 	r.Cache.put(r.key, e)
-}
-
-func (r *stepRun) readRows(ctx context.Context, gen int64, of Range) error {
-	rows, err := r.Store.Rows(ctx, r.key, gen, of.First, of.Last)
-	if err != nil {
-		return fmt.Errorf("read the log of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
-	}
-	for _, row := range rows {
-		r.rows[row.Seq] = row
-	}
-	r.readFrom, r.read = of.First, of.Last
-	return nil
-}
-
-// decodeRow reads a logged message as it would be read if it came now.
-func (r *stepRun) decodeRow(row Row) (*events.Event, error) {
-	decoded := r.Streams.Decode(row.Message, r.Now())
-	if row.Record >= len(decoded) || decoded[row.Record].Event == nil {
-		reason := events.Refusal{Reason: events.NotAnEvent}
-		if row.Record < len(decoded) {
-			reason = decoded[row.Record].Refusal
-		}
-		return nil, fmt.Errorf("%s: %s", reason.Reason, reason.Detail)
-	}
-	e := decoded[row.Record].Event
-	if e.Stream.Name != r.stream.Name {
-		return nil, fmt.Errorf("stream %s takes it now", e.Stream.Name)
-	}
-	return e, nil
-}
-
-// putRows logs events where their numbers are free. A crash here leaves rows that the entity does not name; the
-// messages come back and find them.
-func (r *stepRun) putRows(ctx context.Context, puts []*job) error {
-	if r.RowsAtOnce <= 1 {
-		for _, j := range puts {
-			if err := r.logRow(ctx, j, func(note func()) { note() }); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var mu sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(r.RowsAtOnce)
-	for _, j := range puts {
-		group.Go(func() error {
-			return r.logRow(ctx, j, func(note func()) {
-				mu.Lock()
-				defer mu.Unlock()
-				note()
-			})
-		})
-	}
-	return group.Wait()
-}
-
-// logRow logs one event and remembers, within guard, what its number holds then.
-func (r *stepRun) logRow(ctx context.Context, j *job, guard func(note func())) error {
-	row, own, err := r.putRow(ctx, r.rowOf(j))
-	switch {
-	case errors.Is(err, ErrTooLarge):
-		guard(func() {
-			j.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "it would have to wait in the log, whose items hold 400 KB, and is larger even when compressed"}))
-		})
-	case err != nil:
-		return fmt.Errorf("log number %d of %s of stream %s: %w", j.Event.Seq, quoteID(r.key.ID), r.stream.Name, err)
-	case own:
-		guard(func() { r.own[row.Seq] = row })
-	default:
-		guard(func() { r.rows[row.Seq] = row })
-	}
-	return nil
-}
-
-// putRow puts a row, or returns the one that holds its number already, for long enough if it is the same event.
-func (r *stepRun) putRow(ctx context.Context, row Row) (there Row, own bool, err error) {
-	for range 3 { // put, or extend what is there, or put again where that has just left
-		err = r.Store.PutRow(ctx, r.key, row)
-		taken := (*TakenError)(nil)
-		if !errors.As(err, &taken) {
-			return row, err == nil, err
-		}
-		there = taken.Row
-		sameEvent := there.Void == "" && there.EventID == row.EventID && there.Source == row.Source && there.Fingerprint == row.Fingerprint
-		if !sameEvent || there.ExpiresAt.Sub(r.Now()) >= r.stream.ParkTTL/2 {
-			return there, false, nil
-		}
-		err = r.Store.ExtendRow(ctx, r.key, there, row.ExpiresAt)
-		if !errors.As(err, &taken) {
-			return there, false, err
-		}
-		if taken.Row.Seq != 0 { // somebody else extended it
-			return taken.Row, false, nil
-		}
-	}
-	return there, false, errBusy
-}
-
-func (r *stepRun) rowOf(j *job) Row {
-	e := j.Event
-	return Row{
-		Gen: e.Generation, Seq: e.Seq, EventID: e.ID, Source: e.Source, Fingerprint: e.Fingerprint, Type: e.Type,
-		ReceivedAt: j.Message.ReceivedAt, Message: *j.Message, Record: j.Record,
-		ExpiresAt: r.Now().Add(r.stream.ParkTTL).Truncate(time.Second),
-	}
 }
 
 // sendCopies keeps a copy of what blocks, before the write that says so.

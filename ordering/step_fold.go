@@ -1,0 +1,140 @@
+package ordering
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"inorder/events"
+)
+
+// foldRun folds the run into the projection, up to the first event that cannot be.
+func (p *stepPlan) foldRun(in stepInput, candidates map[int64]*job, end int64) {
+	next := p.next
+	for n := in.base.Applied + 1; n <= end; n++ {
+		row, isLogged := in.logged[n]
+		waits := in.base.Waiting.Has(n)
+		if waits && !isLogged { // deleted: the number is missing again
+			p.missing++
+			next.Waiting = next.Waiting.Without(n)
+			if candidates[n] == nil {
+				break
+			}
+			waits = false
+		}
+		if isLogged && row.Void != "" {
+			next.Applied, next.Last = n, Last{}
+			continue
+		}
+		taken, last, err := p.take(in, candidates[n], row, isLogged)
+		if err == nil && n == in.tooLarge {
+			err = ErrTooLarge
+		}
+		if err == nil {
+			err = p.project(in, taken, n)
+		}
+		if err != nil {
+			p.block(in, n, candidates[n], row, isLogged, err)
+			break
+		}
+		next.Applied, next.Last = n, last
+		p.ran[n] = taken
+		if waits || isLogged && !sameCandidate(candidates[n], row) {
+			p.drained = append(p.drained, taken)
+		}
+	}
+	if next.Blocked != 0 && next.Blocked <= next.Applied {
+		next.Blocked = 0
+	}
+	next.Waiting = next.Waiting.Above(next.Applied)
+}
+
+func sameCandidate(j *job, row Row) bool { return j != nil && row.is(j.Event) }
+
+// take returns the event of a number: the logged one wins over the batch's.
+func (p *stepPlan) take(in stepInput, j *job, row Row, isLogged bool) (*events.Event, Last, error) {
+	if !isLogged || sameCandidate(j, row) {
+		return j.Event, lastOf(j.Delivery, in.now), nil
+	}
+	e, err := in.decode(row)
+	if err != nil {
+		return nil, Last{}, fmt.Errorf("the logged message cannot be read: %w", err)
+	}
+	d := Delivery{Event: e, Message: &row.Message}
+	return e, lastOf(d, in.now), nil
+}
+
+func (p *stepPlan) project(in stepInput, e *events.Event, n int64) error {
+	state, effects, err := projectStep(in.stream, in.projections, p.next.State, e)
+	if err != nil {
+		return err
+	}
+	p.next.State = state
+	if in.stream.Projection.Name != "" && in.sends() {
+		p.next.Owed = slices.Clone(p.next.Owed)
+		for i, data := range effects {
+			p.next.Owed = append(p.next.Owed, effectOf(in.stream, e, n, i, data))
+		}
+	}
+	return nil
+}
+
+// block stops the entity at an event whose projection fails. Its copy goes to quarantine before the write that first
+// says so, and again when the event is delivered again.
+func (p *stepPlan) block(in stepInput, n int64, j *job, row Row, isLogged bool, err error) {
+	p.next.Blocked, p.blocked = n, err
+	blocked := Outcome{Disposition: Parked, Reason: events.ProjectionError, Detail: err.Error(), Stored: events.SeqClock(p.next.Gen, p.next.Applied)}
+	switch {
+	case j != nil && (!isLogged || row.is(j.Event)):
+		p.copies = append(p.copies, Copy{Delivery: j.Delivery, Outcome: blocked})
+		p.landed[j] = blocked
+	case in.base.Blocked != n:
+		p.copies = append(p.copies, Copy{Delivery: Delivery{Message: &row.Message, Record: row.Record}, Outcome: blocked})
+	}
+}
+
+// judgeCandidates says what became of the events within the window, and which of them must be logged first.
+func (p *stepPlan) judgeCandidates(in stepInput, candidates map[int64]*job) {
+	for _, n := range slices.Sorted(maps.Keys(candidates)) {
+		j := candidates[n]
+		row, isLogged := in.logged[n]
+		ran := n <= p.next.Applied
+		stored := events.SeqClock(p.next.Gen, p.next.Applied)
+		switch {
+		case isLogged && !row.is(j.Event):
+			p.landed[j] = Outcome{Disposition: Conflict, Reason: events.Conflict, Stored: stored, Detail: "its number is taken by event " + quoteID(row.EventID)}
+			p.rejudgeRivals(in, n, row)
+		case isLogged && in.base.Waiting.Has(n) && n != p.next.Blocked:
+			p.landed[j] = Outcome{Disposition: Duplicate, Stored: stored}
+		case ran:
+			p.landed[j] = Outcome{Disposition: Applied, Stored: stored}
+		case n != p.next.Blocked:
+			p.landed[j] = Outcome{Disposition: Parked, Stored: stored}
+			p.early = append(p.early, j)
+		}
+		if !isLogged && (!ran || in.logsAll()) {
+			p.puts = append(p.puts, j)
+		}
+		if !ran {
+			p.next.Waiting = p.next.Waiting.With(n)
+		}
+	}
+}
+
+// rejudgeRivals compares the other events of the batch with the logged one, since that holds their number.
+func (p *stepPlan) rejudgeRivals(in stepInput, n int64, row Row) {
+	for _, j := range in.jobs {
+		o, pending := p.landed[j]
+		if pending && j.Event.Seq == n && (o.Disposition == Duplicate || o.Disposition == Conflict) && j.Event.Generation == in.base.Gen {
+			p.landed[j] = atTie(j.Event, Last{EventID: row.EventID, Source: row.Source, Fingerprint: cmpOr(row.Fingerprint, "void")})
+		}
+	}
+}
+
+func cmpOr(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
