@@ -73,7 +73,7 @@ func TestNoticesWhatIsLeftOut(t *testing.T) {
 		"condition": rewriting(withoutConditions),
 		"log row":   rewriting(withoutRows),
 	} {
-		for _, seed := range seeds {
+		for _, seed := range seeds[:2] {
 			c := day(seed)
 			c.plant = plant
 			code, r := play(t, c)

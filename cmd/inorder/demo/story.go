@@ -75,18 +75,17 @@ func timeline(m *producer.Meant, answers []answered) (t report.Timeline, early i
 			At: a.at, Number: a.message.Event.Rank, What: name, Label: label, Disposition: a.outcome.Disposition.String(),
 		})
 	}
-	for i := 0; i < len(answers); { // what one invocation answers together has one outcome
-		end := i
-		for ; end < len(answers) && answers[end].batch == answers[i].batch; end++ {
+	for first, end := 0, 0; first < len(answers); first = end { // what one invocation answers, it answers at once
+		for ; end < len(answers) && answers[end].batch == answers[first].batch; end++ {
 			p.take(answers[end])
 		}
-		for ; i < end; i++ {
-			t.Arrivals[i].Reached = p.reached
-			if p.sequenced && t.Arrivals[i].Number > p.reached {
+		for i := range t.Arrivals[first:end] {
+			a := &t.Arrivals[first+i]
+			if a.Reached = p.reached; p.sequenced && a.Number > p.reached {
 				early++
 			}
 		}
-		settleParked(t.Arrivals[:end], p.reached)
+		settleParked(t.Arrivals[:end], first+1, p.reached)
 	}
 	return t, early
 }
@@ -109,11 +108,11 @@ func (p *position) take(a answered) {
 	}
 }
 
-// settleParked notes, of those that were parked, that with the last arrival the entity has come to them.
-func settleParked(arrivals []report.Arrival, reached int) {
+// settleParked notes, of those that were parked, that with arrival now the entity has come to them.
+func settleParked(arrivals []report.Arrival, now, reached int) {
 	for i := range arrivals {
 		if a := &arrivals[i]; a.Disposition == ordering.Parked.String() && a.Drained == 0 && a.Number <= reached {
-			a.Drained = len(arrivals)
+			a.Drained = now
 		}
 	}
 }

@@ -172,12 +172,13 @@ func (w *wire) count(operation string, response *http.Response) error {
 		CancellationReasons []json.RawMessage
 		Type                string `json:"__type"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil //nolint:nilerr // an answer that is no JSON is the client's to judge; it says nothing about costs
-	}
+	told := json.Unmarshal(body, &answer) == nil // what is no JSON is the client's to judge
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.used.requests++
+	if !told {
+		return nil
+	}
 	for _, c := range capacities(answer.ConsumedCapacity) {
 		w.used.add(priced[operation], c)
 	}

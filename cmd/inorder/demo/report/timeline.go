@@ -60,7 +60,7 @@ func (t *Timeline) Plot() Plot {
 			mark.Label = a.Label
 		}
 		p.Marks = append(p.Marks, mark)
-		if a.Drained > 0 {
+		if a.Drained > i+1 {
 			p.Waits = append(p.Waits, Wait{From: t.x(i), To: t.x(a.Drained - 1), Y: y(a.Number)})
 		}
 		if !seen[a.Disposition] {
