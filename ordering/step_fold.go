@@ -137,4 +137,3 @@ func cmpOr(s, otherwise string) string {
 	}
 	return s
 }
-

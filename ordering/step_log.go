@@ -117,4 +117,3 @@ func (r *stepRun) rowOf(j *job) Row {
 		ExpiresAt: r.Now().Add(r.stream.ParkTTL).Truncate(time.Second),
 	}
 }
-
