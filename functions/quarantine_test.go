@@ -222,10 +222,10 @@ const (
 
 // noise is text without repetition over an alphabet.
 func noise(size int, alphabet string) string {
-	source := rand.New(rand.NewPCG(1, uint64(size)))
 	out := make([]byte, size)
-	for i := range out {
-		out[i] = alphabet[source.IntN(len(alphabet))]
+	_, _ = rand.NewChaCha8([32]byte{}).Read(out)
+	for i, b := range out {
+		out[i] = alphabet[int(b)%len(alphabet)]
 	}
 	return string(out)
 }
