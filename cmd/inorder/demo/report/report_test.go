@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -131,9 +132,11 @@ func TestPageEscapes(t *testing.T) {
 func TestPageIsWellFormed(t *testing.T) {
 	d := xml.NewDecoder(strings.NewReader(html(t, broken())))
 	for {
-		if _, err := d.Token(); err == io.EOF {
+		_, err := d.Token()
+		if errors.Is(err, io.EOF) {
 			return
-		} else if err != nil {
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
