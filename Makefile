@@ -43,7 +43,7 @@ unit: $(ENGINE)
 
 lint: ## who may import what, no clock in decisions, exhaustive switches, format
 lint: $(GOLANGCI)
-	$(GOLANGCI) run ./...
+	$(GOLANGCI) run --allow-parallel-runners ./...
 
 bench: ## the benchmarks
 bench: $(ENGINE)

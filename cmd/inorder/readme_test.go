@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+const root = "../.."
+
+// A newcomer copies these. All but `make test` are run, for that runs this test.
+func TestReadmeCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the README's commands take half a minute")
+	}
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(readme(t), -1)
+	ran := 0
+	for _, block := range blocks {
+		for line := range strings.Lines(block[1]) {
+			command, _, _ := strings.Cut(line, "  #")
+			command = strings.TrimSpace(strings.SplitN(command, " # ", 2)[0])
+			if command == "" || strings.HasPrefix(command, "make test") {
+				continue
+			}
+			ran++
+			t.Run(command, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer cancel()
+				c := exec.CommandContext(ctx, "bash", "-c", command)
+				c.Dir = root
+				if out, err := c.CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
+		}
+	}
+	if ran < 5 {
+		t.Errorf("only %d commands found: has the README another form now?", ran)
+	}
+}
+
+// Every link of the README and of docs/ that stays in the repository leads somewhere.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decisions, _ := filepath.Glob(filepath.Join(root, "docs", "*", "*.md"))
+	pages = append(append(pages, decisions...), filepath.Join(root, "README.md"), filepath.Join(root, "CHANGELOG.md"))
+	links := regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range links.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(link[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), link[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, link[1])
+			}
+		}
+	}
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
