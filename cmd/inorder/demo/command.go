@@ -96,7 +96,7 @@ func (c *Command) report(r *run, checks []report.Check) *report.Report {
 	h, day := &r.history, r.day
 	out := &report.Report{
 		Title: "inorder demo", Seed: c.Seed, Engine: r.backend.Name(), Workers: c.Workers,
-		Replay: fmt.Sprintf("inorder demo --seed %d --events %d --workers %d", c.Seed, c.Events, c.Workers),
+		Replay: c.replay(),
 		Day:    report.Day{Events: len(day.Events), Entities: len(day.Meant), Copies: day.Copies, Poison: day.Poison},
 		Play: report.Play{
 			Deliveries: h.deliveries(), Invocations: h.invocations, Crashes: h.crashes, Lost: h.lost, Seconds: r.seconds,
@@ -113,6 +113,18 @@ func (c *Command) report(r *run, checks []report.Check) *report.Report {
 		})
 	}
 	return out
+}
+
+// replay is the command that plays the same day. Which worker meets which is up to the machine; the end is not.
+func (c *Command) replay() string {
+	s := fmt.Sprintf("go run ./cmd/inorder demo --seed %d --events %d --workers %d", c.Seed, c.Events, c.Workers)
+	switch {
+	case c.Engine != "":
+		s += " --engine " + c.Engine
+	case c.Endpoint != "":
+		s += " --endpoint " + c.Endpoint
+	}
+	return s
 }
 
 // cost is what went over the wire.
@@ -145,7 +157,10 @@ func (c *Command) show(r *report.Report, out io.Writer) error {
 	if c.JSON {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		return enc.Encode(struct {
+			Right bool `json:"right"`
+			*report.Report
+		}{r.Right(), r})
 	}
 	if err := r.Text(out, isTerminal(out) && os.Getenv("NO_COLOR") == ""); err != nil {
 		return err

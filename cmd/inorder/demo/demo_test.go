@@ -2,12 +2,16 @@ package demo
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"inorder/cmd/inorder/backend"
 	"inorder/cmd/inorder/demo/report"
@@ -136,6 +140,35 @@ func TestWritesThePage(t *testing.T) {
 	c.Report = filepath.Join(t.TempDir(), "no", "such", "folder.html")
 	if code, err := c.Run(t.Context(), &out, &notes); code != 1 || err == nil {
 		t.Errorf("a page that cannot be written: %d, %v", code, err)
+	}
+}
+
+// Ctrl-C ends it at once, however many workers wait for each other.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	defer cancel()
+	c := Command{Events: 5000, Workers: 12, Seed: 1}
+	start := time.Now()
+	code, err := c.Run(ctx, io.Discard, io.Discard)
+	if code != 1 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%d, %v", code, err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// Where there is no terminal, a line now and then tells how far it is.
+func TestProgressLines(t *testing.T) {
+	var b bytes.Buffer
+	p := newProgress(&b, 100)
+	p.add(10)
+	p.(*lines).last = time.Now().Add(-2 * lineEvery)
+	p.add(30)
+	p.add(30)
+	p.end()
+	if got := b.String(); got != "40 of 100 messages\n" {
+		t.Errorf("it says %q", got)
 	}
 }
 

@@ -90,6 +90,7 @@ func newRun(ctx context.Context, day *producer.Day, b *backend.Backend, plant fu
 func (r *run) play(ctx context.Context, workers int) error {
 	start := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, r.queue.Close)() // nobody waits for messages of a worker that gave up
 	for range workers {
 		w := &worker{run: r}
 		group.Go(func() error { return w.work(ctx) })

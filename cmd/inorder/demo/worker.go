@@ -79,7 +79,7 @@ func (w *worker) work(ctx context.Context) error {
 		size, requests := w.run.draw()
 		batch := w.run.queue.Receive(size)
 		w.at = w.run.queue.Now()
-		if batch == nil || ctx.Err() != nil {
+		if batch == nil {
 			return ctx.Err()
 		}
 		if queue.LastTry(batch) {

@@ -32,6 +32,7 @@ type Queue[M comparable] struct {
 	sent     int
 	receives map[M]int
 	dead     []M
+	closed   bool
 }
 
 // Received is one receive of one message. It ends with Delete or with Return.
@@ -70,10 +71,21 @@ func (q *Queue[M]) Now() time.Time {
 func (q *Queue[M]) Receive(limit int) []*Received[M] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.waiting) == 0 && q.flying > 0 {
+	for len(q.waiting) == 0 && q.flying > 0 && !q.closed {
 		q.change.Wait()
 	}
+	if q.closed {
+		return nil
+	}
 	return q.take(limit)
+}
+
+// Close makes every Receive return at once, those that wait now included, with nothing.
+func (q *Queue[M]) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.change.Broadcast()
 }
 
 // TryReceive is Receive without the wait. The queue is empty when it returns nothing and Flying is 0.

@@ -115,3 +115,16 @@ func TestWorkersEndTogether(t *testing.T) {
 		t.Errorf("%d of 200 messages deleted, %d still out", deleted, q.Flying())
 	}
 }
+
+// Closing wakes whoever waits for what others hold.
+func TestCloseEndsTheWait(t *testing.T) {
+	q := New[string](noon)
+	q.Send(after(0), "a")
+	q.Receive(1)
+	got := make(chan []*Received[string])
+	go func() { got <- q.Receive(1) }()
+	q.Close()
+	if batch := <-got; batch != nil {
+		t.Errorf("received %v", messages(batch))
+	}
+}
