@@ -100,7 +100,7 @@ type position struct {
 func (p *position) take(a answered) {
 	e, d := a.message.Event, a.outcome.Disposition
 	switch {
-	case !p.sequenced && d == ordering.Applied:
+	case !p.sequenced && (d == ordering.Applied || d == ordering.Duplicate):
 		p.reached = max(p.reached, e.Rank)
 	case p.sequenced && knows(d):
 		p.numbered.answer(e.Seq)
