@@ -5,7 +5,7 @@
 // status: 0 everything is right, 1 something is not, which the report says. An error says that there is no result.
 //
 // Where things are: producer says what happens and what it means, queue is SQS, naive are the simpler consumers, report
-// shows the end. Here is the run between them: wire (the network, which counts), life (how
-// long an invocation has), worker, history (what was
-// answered), verdict (is it right?), story (which entities are shown), and the command around it.
+// shows the end. Here is the run between them: wire (the network, which counts), life (how long an invocation has),
+// worker, history (what was answered), verdict and outbox (is it right?), story (which entities are shown), and the
+// command around it.
 package demo
