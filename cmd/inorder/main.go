@@ -1,29 +1,60 @@
-// Command inorder is the terminal of this project: it tries, plays and shows what the functions do.
+// Command inorder is the terminal of this project: it tries, checks and plays what the functions do.
 package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 
 	"github.com/alecthomas/kong"
 
+	"inorder/cmd/inorder/demo"
+	"inorder/cmd/inorder/run"
 	"inorder/cmd/inorder/scenario"
+	"inorder/cmd/inorder/validate"
 )
 
-type cli struct {
+type commands struct {
+	Demo     demo.Command     `cmd:"" help:"Play a day of shuffled, repeated and crashed-over events, and compare its end with what was meant."`
+	Run      run.Command      `cmd:"" help:"Consume messages from files or standard input, and show what becomes of them."`
 	Scenario scenario.Command `cmd:"" help:"Play scenario files: messages, faults and expectations in virtual time."`
+	Validate validate.Command `cmd:"" help:"List every fault of a streams.yaml with its line."`
 }
+
+// A command is what each of them does. The exit code is 0 when all is well, 1 when something was found or failed, and 2
+// when it cannot be done as it was asked for.
+type command interface {
+	Run(ctx context.Context, out, notes io.Writer) (exitCode int, err error)
+}
+
+const exitUsage = 2
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var c cli
-	k := kong.Parse(&c)
-	_ = k
-	code, err := c.Scenario.Run(ctx, os.Stdout, os.Stderr)
-	if err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
-	}
+	code := inorder(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
 	os.Exit(code)
+}
+
+func inorder(ctx context.Context, args []string, out, notes io.Writer) (exitCode int) {
+	helped := false
+	parser := kong.Must(&commands{}, kong.Name("inorder"), kong.Writers(out, notes),
+		kong.Description("An SQS standard queue, as if it were ordered and exactly-once."),
+		kong.Exit(func(int) { helped = true }))
+	chosen, err := parser.Parse(args)
+	if helped {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(notes, "inorder: %v (see inorder --help)\n", err)
+		return exitUsage
+	}
+	exitCode, err = chosen.Selected().Target.Addr().Interface().(command).Run(ctx, out, notes)
+	if err != nil {
+		fmt.Fprintf(notes, "inorder: %v\n", err)
+		exitCode = max(exitCode, 1)
+	}
+	return exitCode
 }

@@ -1,14 +1,12 @@
 package scenario
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
+	"inorder/cmd/inorder/backend"
 	"inorder/ddb"
-	"inorder/events"
 	"inorder/ordering"
 )
 
@@ -72,10 +70,10 @@ func (e *entityExpectation) check(w *world, s step) error {
 	}
 	what := "entity " + e.name.String()
 	if e.absent && !entity.Absent() {
-		w.fail(s, what, "absent", "state "+stateText(entity.State))
+		w.fail(s, what, "absent", "state "+string(backend.StateJSON(entity.State)))
 	}
 	if e.state != nil && !same(e.state, anyState(entity.State)) {
-		w.fail(s, what+": state", string(e.state.json(nil)), stateText(entity.State))
+		w.fail(s, what+": state", string(e.state.json(nil)), string(backend.StateJSON(entity.State)))
 	}
 	if e.applied != nil {
 		if got, ok := position(stream, entity); !ok || compare(e.applied, decimal(strconv.FormatInt(got, 10))) != 0 {
@@ -124,42 +122,4 @@ func (p *parkedExpectation) check(w *world, s step) error {
 		w.fail(s, "parked of "+p.name.String(), fmt.Sprint(want), fmt.Sprint(got))
 	}
 	return nil
-}
-
-// stateText is a state as JSON, keys in order.
-func stateText(state map[string]any) string {
-	return string(appendState(nil, anyState(state)))
-}
-
-func appendState(out []byte, v any) []byte {
-	switch v := v.(type) {
-	case events.Number:
-		return append(out, v...)
-	case string:
-		return text(v, 0).json(out)
-	case []any:
-		out = append(out, '[')
-		for i, item := range v {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = appendState(out, item)
-		}
-		return append(out, ']')
-	case map[string]any:
-		out = append(out, '{')
-		for i, name := range slices.Sorted(maps.Keys(v)) {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(text(name, 0).json(out), ':')
-			out = appendState(out, v[name])
-		}
-		return append(out, '}')
-	}
-	scalar, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Append(out, v)
-	}
-	return append(out, scalar...)
 }

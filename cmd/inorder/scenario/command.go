@@ -18,6 +18,9 @@ type Command struct {
 	Seed  uint64   `help:"Decides how invocations that run at once interleave." default:"1"`
 }
 
+// Validate is called by the command line parser.
+func (c *Command) Validate() error { return c.Choice.Validate() }
+
 // Run plays the files. The exit code is 0 when everything holds, 1 when something does not, 2 when a file cannot be
 // played; of several files the worst counts.
 func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, err error) {

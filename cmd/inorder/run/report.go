@@ -1,0 +1,213 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"inorder/cmd/inorder/backend"
+	"inorder/ddb"
+	"inorder/events"
+	"inorder/functions"
+	"inorder/ordering"
+)
+
+// Report is what a run shows in the end, and its JSON form.
+type Report struct {
+	Messages     []Ending       `json:"messages"`     // one per event, in the order of the input
+	Entities     []Entity       `json:"entities"`     // those that the messages concerned, in the order in which they came up
+	Quarantine   []Refused      `json:"quarantine"`   // copies, in the order in which they were made
+	Deferred     []string       `json:"deferred"`     // messages that came back until the last receive
+	Dispositions map[string]int `json:"dispositions"` // of the last delivery of each event
+	Effects      int            `json:"effects"`      // messages sent to the effects queue
+}
+
+// Ending is what became of one event of a message in its last delivery.
+type Ending struct {
+	Message     string `json:"message"`
+	Place       string `json:"place"`           // file and line
+	Event       *int   `json:"event,omitempty"` // which one, where a message holds several
+	Disposition string `json:"disposition"`
+	Reason      string `json:"reason,omitempty"`
+	Detail      string `json:"detail,omitempty"`
+	Stream      string `json:"stream,omitempty"`
+	EntityID    string `json:"entity_id,omitempty"`
+	Source      string `json:"source,omitempty"`
+	OrderKey    string `json:"order_key,omitempty"`
+	Receives    int    `json:"receives"`
+}
+
+// Entity is one entity as it is in the end.
+type Entity struct {
+	Stream   string         `json:"stream"`
+	EntityID string         `json:"entity_id"`
+	Source   string         `json:"source,omitempty"` // where each source has its own history
+	Absent   bool           `json:"absent,omitempty"` // deleted, or nothing has been applied yet
+	Applied  string         `json:"applied,omitempty"`
+	State    jsontext.Value `json:"state"`
+	Waiting  []int64        `json:"waiting,omitempty"`
+	Missing  [][2]int64     `json:"missing,omitempty"`
+	Blocked  int64          `json:"blocked,omitempty"` // the number whose projection fails
+}
+
+// Refused is one message in quarantine.
+type Refused struct {
+	Message string `json:"message"`
+	Reason  string `json:"reason"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+func newReport(ctx context.Context, streams *events.Config, store *ddb.Store, queues *backend.Queues, all []*message) (*Report, error) {
+	r := &Report{
+		Messages: []Ending{}, Entities: []Entity{}, Quarantine: []Refused{}, Deferred: []string{},
+		Dispositions: map[string]int{}, Effects: len(queues.Sent(backend.EffectsURL)),
+	}
+	keys := keyring{consumer: streams.Consumer, known: map[ordering.Key]bool{}}
+	for _, m := range all {
+		r.add(m)
+		keys.add(m)
+	}
+	for _, copied := range queues.Sent(backend.QuarantineURL) {
+		mark, _ := functions.MarkOf(copied)
+		r.Quarantine = append(r.Quarantine, Refused{mark.MessageID, string(mark.Reason), mark.Detail})
+	}
+	for _, key := range keys.inOrder {
+		e, err := store.Entity(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		r.Entities = append(r.Entities, entity(streams, key, e))
+	}
+	return r, nil
+}
+
+func (r *Report) add(m *message) {
+	if !m.acked {
+		r.Deferred = append(r.Deferred, m.record.MessageId)
+	}
+	for i, e := range m.endings {
+		one := e.report(m)
+		if len(m.endings) > 1 {
+			one.Event = &i
+		}
+		r.Messages = append(r.Messages, one)
+		r.Dispositions[one.Disposition]++
+	}
+}
+
+func (e ending) report(m *message) Ending {
+	d, o := e.decoded, e.outcome
+	out := Ending{
+		Message: m.record.MessageId, Place: m.place, Receives: m.receives,
+		Disposition: o.Disposition.String(), Reason: string(o.Reason), Detail: o.Detail,
+		EntityID: d.EntityID, Source: d.Source,
+	}
+	if o.Err != nil {
+		out.Detail = cmp.Or(out.Detail, o.Err.Error())
+	}
+	if d.Stream != nil {
+		out.Stream = d.Stream.Name
+	}
+	if d.Event != nil {
+		out.Stream, out.EntityID, out.Source = d.Event.Stream.Name, d.Event.EntityID, d.Event.Source
+		out.OrderKey = readable(d.Event.Stream, d.Event.Clock)
+	}
+	return out
+}
+
+// readable is a clock as a producer would write it.
+func readable(s *events.Stream, clock string) string {
+	switch s.Order.By {
+	case events.BySeq:
+		gen, seq, ok := events.ParseSeqClock(clock)
+		switch {
+		case !ok:
+			return clock
+		case gen != 0:
+			return fmt.Sprintf("%d (generation %d)", seq, gen)
+		}
+		return strconv.FormatInt(seq, 10)
+	case events.ByTime: // what follows breaks ties
+		clock, _, _ = strings.Cut(clock, "|")
+		if at, err := time.Parse(time.RFC3339Nano, clock); err == nil {
+			return at.Format(time.RFC3339Nano)
+		}
+	case events.ByText, events.ByHex, events.ByNone:
+	}
+	return clock
+}
+
+// keyring collects the entities that messages are about.
+type keyring struct {
+	consumer string
+	known    map[ordering.Key]bool
+	inOrder  []ordering.Key
+}
+
+func (k *keyring) add(m *message) {
+	for _, ending := range m.endings {
+		e := ending.decoded.Event
+		if e == nil {
+			continue
+		}
+		key := ordering.Key{Consumer: k.consumer, Stream: e.Stream.Name, ID: e.EntityID, PerSource: e.Stream.PerSource}
+		if e.Stream.PerSource {
+			key.Source = e.Source
+		}
+		if !k.known[key] && ddb.CheckKey(key) == nil {
+			k.known[key] = true
+			k.inOrder = append(k.inOrder, key)
+		}
+	}
+}
+
+func entity(streams *events.Config, key ordering.Key, e *ordering.Entity) Entity {
+	stream := streams.Stream(key.Stream)
+	out := Entity{
+		Stream: key.Stream, EntityID: key.ID, Source: key.Source,
+		Absent: e.Absent(), Applied: applied(stream, e), State: backend.StateJSON(e.State),
+		Waiting: e.Waiting.Above(e.Applied), Missing: missing(stream, e), Blocked: e.Blocked,
+	}
+	return out
+}
+
+// applied is how far an entity has come: its cursor, or its newest clock.
+func applied(s *events.Stream, e *ordering.Entity) string {
+	switch {
+	case !e.Exists || s.Order.By == events.ByNone:
+		return ""
+	case s.Mode != events.State:
+		return readable(s, events.SeqClock(e.Gen, e.Effective()))
+	}
+	newest := e.Clock
+	for _, clock := range e.Clocks {
+		newest = max(newest, clock)
+	}
+	return readable(s, newest)
+}
+
+// missing lists the numbers between the cursor and the highest known one that nobody has seen.
+func missing(s *events.Stream, e *ordering.Entity) (gaps [][2]int64) {
+	if s.Mode == events.State {
+		return nil
+	}
+	at := e.Effective()
+	known := slices.Concat(e.Waiting.Above(at), e.Ahead.Above(at))
+	if e.MaxSeen > at && !slices.Contains(known, e.MaxSeen) {
+		known = append(known, e.MaxSeen+1) // beyond the window: known by its number, and not here
+	}
+	slices.Sort(known)
+	for _, n := range known {
+		if n > at+1 {
+			gaps = append(gaps, [2]int64{at + 1, n - 1})
+		}
+		at = n
+	}
+	return gaps
+}
