@@ -119,7 +119,7 @@ func TestRetryMeetsItsOwnWrite(t *testing.T) {
 	}
 	key := clientKey
 	key.ID = "b"
-	next := &ordering.Entity{Exists: true, Rev: 1, Cursor: ordering.Cursor{Token: "mine"}}
+	next := &ordering.Entity{Exists: true, Rev: 1, Token: "mine"}
 	err := lossy().Swap(t.Context(), key, &ordering.Entity{}, next, nil)
 	if lost := (*ordering.LostError)(nil); !errors.As(err, &lost) || lost.Now.Token != "mine" {
 		t.Errorf("a conditional write: %v, want it lost to its own token", err)

@@ -11,7 +11,7 @@ import (
 const (
 	attrPK    = "_pk"
 	attrRev   = "_rev"
-	attrToken = "_token" // step and delta: of the write that made this item
+	attrToken = "_token" // of the write that made this item
 
 	attrClock         = "_clock"
 	attrClockPrefix   = "_clock." // and the name of an attribute or source
@@ -57,6 +57,7 @@ func encodeEntity(key ordering.Key, e *ordering.Entity) (item, error) {
 	w.text(attrPK, pk)
 	w.integer(attrRev, e.Rev)
 	w.last(e.Last)
+	w.text(attrToken, e.Token)
 	w.stateMarks(e.StateMarks)
 	if e.Rev != 0 && !hasStateMarks(e) {
 		out[attrGen], out[attrApplied] = integer(e.Gen), integer(e.Applied)
@@ -114,7 +115,6 @@ func (w itemWriter) cursor(c ordering.Cursor) error {
 	w.integer(attrMaxSeen, c.MaxSeen)
 	w.integer(attrBlocked, c.Blocked)
 	w.text(attrSkipped, encodeRanges(c.Skipped))
-	w.text(attrToken, c.Token)
 	if len(c.Ahead) > 0 {
 		w[attrAhead] = integers(c.Ahead)
 	}

@@ -17,7 +17,7 @@ func decodeEntity(it item) (*ordering.Entity, error) {
 		return &ordering.Entity{}, nil
 	}
 	r := &itemReader{item: it}
-	e := &ordering.Entity{Exists: true, Rev: r.integer(attrRev), Last: r.last()}
+	e := &ordering.Entity{Exists: true, Rev: r.integer(attrRev), Last: r.last(), Token: r.text(attrToken)}
 	e.Clock, e.Cursor = r.text(attrClock), r.cursor()
 	r.named(e)
 	return e, r.err
@@ -79,7 +79,6 @@ func (r *itemReader) cursor() ordering.Cursor {
 		Owed:       r.owed(),
 		Blocked:    r.integer(attrBlocked),
 		Skipped:    r.skipped(),
-		Token:      r.text(attrToken),
 		Gap:        r.gap(),
 	}
 }

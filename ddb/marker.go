@@ -14,7 +14,7 @@ func encodeMarker(m ordering.Marker) item {
 	}
 	w.text(rowFingerprint, m.Fingerprint)
 	w.text(rowMessageID, m.MessageID)
-	w.integer(rowReceiveCount, int64(m.ReceiveCount))
+	w.text(rowToken, m.Token)
 	w.epoch(attrExpiresAt, m.ExpiresAt)
 	return out
 }
@@ -28,7 +28,7 @@ func decodeMarker(it item, m ordering.Marker) (ordering.Marker, error) {
 		EventID:      m.EventID,
 		Fingerprint:  r.text(rowFingerprint),
 		MessageID:    r.text(rowMessageID),
-		ReceiveCount: int(r.integer(rowReceiveCount)),
+		Token:        r.text(rowToken),
 		ExpiresAt:    r.epoch(attrExpiresAt),
 	}
 	return found, r.err

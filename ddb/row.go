@@ -21,6 +21,7 @@ const (
 	rowReceivedAt   = "received_at"
 	rowMessageID    = "message_id"
 	rowReceiveCount = "receive_count"
+	rowToken        = "token" // of a marker: of the write that left it
 
 	rowVoid       = "void"
 	rowBody       = "body"

@@ -72,8 +72,16 @@ func (t Tables) mergeUpdate(key ordering.Key, m ordering.Merge) (*types.Update, 
 		}
 	}
 	x.last(m.Last)
+	x.token(m.Token)
 	x.add(attrRev, integer(1))
 	return t.entityUpdate(key, x)
+}
+
+// token marks the item with the write that made it.
+func (x *expression) token(token string) {
+	if token != "" {
+		x.set(attrToken, text(token))
+	}
 }
 
 func (x *expression) part(p ordering.Part) error {

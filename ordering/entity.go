@@ -26,7 +26,8 @@ type Entity struct {
 	// State holds the projection's attributes: nil, bool, string, events.Number, []any and map[string]any.
 	State map[string]any
 
-	Last Last // the event that was written last
+	Last  Last   // the event that was written last
+	Token string // of the write that made this entity: who wrote it recognises its own after a lost answer
 
 	StateMarks
 	Cursor
@@ -56,7 +57,6 @@ type Cursor struct {
 	Owed       []Effect  // effects of a Go projection that are not sent yet
 	Blocked    int64     // the number whose projection fails, always Applied+1; 0: none
 	Skipped    []Range   // numbers that an operator, or an expired history, passed over
-	Token      string    // of the write that made this entity: who wrote it recognises it
 	Gap        *Gap      // why the sweeper must look at this entity; nil: it need not
 }
 
@@ -113,8 +113,8 @@ type Row struct {
 type Marker struct {
 	Consumer, Source, EventID string
 	Fingerprint               string
-	MessageID                 string // of the delivery that wrote it: the invocation recognises its own after a lost answer
-	ReceiveCount              int
+	MessageID                 string    // of the delivery that brought it
+	Token                     string    // of the write that left it: who wrote it recognises its own after a lost answer
 	ExpiresAt                 time.Time // whole seconds
 }
 

@@ -39,10 +39,15 @@ func newHistory(name, stream string) history {
 	return history{name: name, config: config, key: ordering.Key{Consumer: "c", Stream: config.Streams[0].Name, ID: "x"}}
 }
 
-// say adds a message, now and then twice.
+// say adds a message, now and then twice: sent again, or handed out again by the queue under the same id, with receive
+// counts that say nothing about which of them is which.
 func (h *history) say(rng *rand.Rand, body string) {
-	for range 1 + rng.IntN(5)/3 {
-		h.messages = append(h.messages, &events.Message{ID: fmt.Sprint("m", len(h.messages)), Body: body, ReceivedAt: begin, SentAt: begin})
+	id := fmt.Sprint("m", len(h.messages))
+	for i := range 1 + rng.IntN(5)/3 {
+		if i > 0 && rng.IntN(2) == 0 {
+			id += "again"
+		}
+		h.messages = append(h.messages, &events.Message{ID: id, Body: body, ReceivedAt: begin, SentAt: begin})
 	}
 }
 

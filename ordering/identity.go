@@ -22,11 +22,6 @@ func (r *Row) is(e *events.Event) bool {
 // known reports whether there is anything to compare with.
 func (l *Last) known() bool { return l.Fingerprint != "" }
 
-// wroteBy reports whether this very delivery left the trace: the answer to the write was lost, not the write.
-func wroteBy(d Delivery, messageID string, receiveCount int) bool {
-	return d.Message.ID == messageID && d.Message.ReceiveCount == receiveCount
-}
-
 // atTie judges an event whose position is held already: by itself, by another, or by someone who is forgotten.
 func atTie(e *events.Event, holder Last) Outcome {
 	if !holder.known() || holder.is(e) {

@@ -52,14 +52,15 @@ func (l *Loop) addMarked(ctx context.Context, key Key, s *events.Stream, chunk [
 	for name, sum := range sums {
 		numbers[name] = sum.(events.Number)
 	}
-	err := l.Store.AddMarked(ctx, key, numbers, lastOf(chunk[len(chunk)-1].Delivery, l.Now()), l.markers(key, chunk))
+	token := l.NewToken()
+	err := l.Store.AddMarked(ctx, key, numbers, lastOf(chunk[len(chunk)-1].Delivery, l.Now()), l.markers(key, chunk, token))
 	lost := (*LostError)(nil)
 	switch {
 	case err == nil:
 		decideAll(chunk, Outcome{Disposition: Applied})
 	case errors.As(err, &lost):
-		for i, marker := range lost.Seen {
-			if wroteBy(chunk[i].Delivery, marker.MessageID, marker.ReceiveCount) {
+		for _, marker := range lost.Seen {
+			if marker.Token == token {
 				decideAll(chunk, Outcome{Disposition: Applied}) // one transaction: a trace of one is a trace of all
 				return
 			}

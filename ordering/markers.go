@@ -23,12 +23,12 @@ func markersOf(s *events.Stream, jobs []*job, landed verdicts) (carried, later [
 	return carried, later
 }
 
-func (l *Loop) markers(key Key, jobs []*job) []Marker {
+func (l *Loop) markers(key Key, jobs []*job, token string) []Marker {
 	markers := make([]Marker, len(jobs))
 	for i, j := range jobs {
 		markers[i] = Marker{
 			Consumer: key.Consumer, Source: j.Event.Source, EventID: j.Event.ID, Fingerprint: j.Event.Fingerprint,
-			MessageID: j.Message.ID, ReceiveCount: j.Message.ReceiveCount,
+			MessageID: j.Message.ID, Token: token,
 			ExpiresAt: l.Now().Add(j.Event.Stream.MarkerTTL),
 		}
 	}
@@ -37,14 +37,15 @@ func (l *Loop) markers(key Key, jobs []*job) []Marker {
 
 // writeLoneMarker remembers an event that changes nothing, and decides what it is.
 func (l *Loop) writeLoneMarker(ctx context.Context, key Key, j *job, o Outcome) {
-	err := l.Store.PutMarker(ctx, l.markers(key, []*job{j})[0])
+	token := l.NewToken()
+	err := l.Store.PutMarker(ctx, l.markers(key, []*job{j}, token)[0])
 	lost := (*LostError)(nil)
 	switch {
 	case err == nil:
 		j.decide(o)
 	case errors.As(err, &lost):
 		seen := lost.Seen[0]
-		if wroteBy(j.Delivery, seen.MessageID, seen.ReceiveCount) {
+		if seen.Token == token {
 			j.decide(o)
 		} else {
 			j.decide(atMarker(j.Event, seen))

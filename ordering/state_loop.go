@@ -44,9 +44,11 @@ func (l *Loop) applyState(ctx context.Context, key Key, s *events.Stream, jobs [
 // writeState carries out a plan's write and decides what follows from it. It returns what is known of the entity then.
 func (l *Loop) writeState(ctx context.Context, key Key, s *events.Stream, known *Entity, p statePlan, jobs []*job, r *Report) *Entity {
 	carried, later := markersOf(s, inOrder(jobs, p.landed), p.landed)
-	err := l.carryOut(ctx, key, p.write, l.markers(key, carried))
+	token := l.NewToken()
+	p.write = stamped(p.write, token)
+	err := l.carryOut(ctx, key, p.write, l.markers(key, carried, token))
 	lost := (*LostError)(nil)
-	if errors.As(err, &lost) && l.isOwn(lost, p, carried) {
+	if errors.As(err, &lost) && isOwn(lost, token) {
 		err = nil // the answer was lost on its way, not the write
 	}
 	switch {
@@ -114,34 +116,33 @@ func (l *Loop) carryOut(ctx context.Context, key Key, write stateWrite, markers 
 	}
 }
 
-// lastWritten is the event that a write names as the entity's last.
-func lastWritten(write stateWrite) Last {
+// stamped puts a token on a write, by which it is recognised.
+func stamped(write stateWrite, token string) stateWrite {
 	switch w := write.(type) {
 	case putNewer:
-		return w.next.Last
+		w.next.Token = token
+		return w
 	case mergeParts:
-		return w.Last
+		w.Token = token
+		return w
 	case swapWhole:
-		return w.next.Last
+		w.next.Token = token
+		return w
 	default:
-		return Last{}
+		return write
 	}
 }
 
 // isOwn reports whether a condition failed because this very write had landed before, and only its answer was lost.
-// A write is atomic, so one trace of this delivery tells for all of it.
-func (l *Loop) isOwn(lost *LostError, p statePlan, carried []*job) bool {
-	for i, marker := range lost.Seen {
-		if wroteBy(carried[i].Delivery, marker.MessageID, marker.ReceiveCount) {
+// A write is atomic, so one trace of it tells for all of it. Only a token that no other write has is such a trace: a
+// copy of the same message, with the same receive count, may be in another invocation's batch among other events.
+func isOwn(lost *LostError, token string) bool {
+	for _, marker := range lost.Seen {
+		if marker.Token == token {
 			return true
 		}
 	}
-	if lost.Now == nil {
-		return false
-	}
-	mine, there := lastWritten(p.write), lost.Now.Last
-	return mine.MessageID == there.MessageID && mine.ReceiveCount == there.ReceiveCount &&
-		mine.Clock == there.Clock && mine.EventID == there.EventID && mine.Fingerprint == there.Fingerprint
+	return lost.Now != nil && lost.Now.Token == token
 }
 
 // afterWrite is what is known of the entity once the write has landed. After a merge on an entity that was not known

@@ -78,6 +78,7 @@ type Merge struct {
 	Floor string
 	Parts []Part // each leaves Tombs by its name, or joins them where it is a tombstone
 	Last  Last
+	Token string
 }
 
 // Part is what has one clock: an attribute, or all that a source owns.

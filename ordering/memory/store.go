@@ -171,7 +171,7 @@ func (s *Store) Merge(_ context.Context, key ordering.Key, merge ordering.Merge,
 	defer s.mu.Unlock()
 	now := s.entity(key)
 	next := clone(now)
-	next.Exists, next.Rev, next.Last = true, now.Rev+1, merge.Last
+	next.Exists, next.Rev, next.Last, next.Token = true, now.Rev+1, merge.Last, merge.Token
 	if next.Clocks == nil {
 		next.Clocks = map[string]string{}
 	}

@@ -121,7 +121,7 @@ func lasts(t *rapid.T) ordering.Last {
 }
 
 func stateEntity(t *rapid.T) *ordering.Entity {
-	e := &ordering.Entity{Exists: true, Rev: 1, Last: lasts(t)}
+	e := &ordering.Entity{Exists: true, Rev: 1, Last: lasts(t), Token: words.Draw(t, "token")}
 	e.State = rapid.MapOfN(names, values(3), 0, 5).Draw(t, "state")
 	switch rapid.SampledFrom([]events.ClockKind{events.ClockEntity, events.ClockAttribute, events.ClockSource}).Draw(t, "clock kind") {
 	case events.ClockEntity:
@@ -154,7 +154,7 @@ func gaps(t *rapid.T) *ordering.Gap {
 }
 
 func cursoredEntity(t *rapid.T) *ordering.Entity {
-	e := &ordering.Entity{Exists: true, Rev: 1, Last: lasts(t)}
+	e := &ordering.Entity{Exists: true, Rev: 1, Last: lasts(t), Token: words.Draw(t, "token")}
 	e.State = rapid.MapOfN(names, values(3), 0, 5).Draw(t, "state")
 	applied := rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, 1<<62)).Draw(t, "applied")
 	lowest := applied + rapid.OneOf(rapid.Int64Range(1, 9), rapid.Int64Range(1, 1<<61)).Draw(t, "lowest")
@@ -166,7 +166,7 @@ func cursoredEntity(t *rapid.T) *ordering.Entity {
 	}
 	e.Cursor = ordering.Cursor{
 		Gen: rapid.Int64Range(0, 9_999_999_999).Draw(t, "gen"), Applied: applied,
-		MaxSeen: rapid.Int64Min(0).Draw(t, "max seen"), Token: words.Draw(t, "token"),
+		MaxSeen: rapid.Int64Min(0).Draw(t, "max seen"),
 		Waiting: some("waiting"), Ahead: some("ahead"), Blocked: rapid.Int64Min(0).Draw(t, "blocked"),
 	}
 	for _, n := range some("skipped") {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"strings"
 
 	"inorder/ordering"
@@ -69,7 +70,7 @@ func markersByPlace(s *suite) {
 	was := s.swap(key, *cursorEntity(1, 3))
 
 	again := there
-	again.Fingerprint, again.MessageID, again.ReceiveCount = "f2", "m2", 9
+	again.Fingerprint, again.MessageID, again.Token = "f2", "m2", "t9"
 	err := s.store.Swap(s.ctx, key, was, cursorEntity(2, 4), []ordering.Marker{s.marker(), again, s.marker()})
 	lost := s.lost(err)
 	if lost.Now != nil {
@@ -130,12 +131,12 @@ func markersApart(s *suite) {
 	}
 	for i, m := range markers {
 		for _, consumer := range []string{"c", "c/" + run} {
-			m.Consumer, m.MessageID, m.ReceiveCount = consumer, "m", i+1
+			m.Consumer, m.MessageID, m.Token = consumer, "m", fmt.Sprint("t", i)
 			s.ok(s.store.PutMarker(s.ctx, m))
 		}
 	}
 	for i, m := range markers {
-		m.Consumer, m.MessageID, m.ReceiveCount = "c", "m", i+1
+		m.Consumer, m.MessageID, m.Token = "c", "m", fmt.Sprint("t", i)
 		s.present(m, true)
 	}
 }

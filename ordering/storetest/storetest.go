@@ -128,7 +128,7 @@ func (s *suite) key() ordering.Key {
 func (s *suite) marker() ordering.Marker {
 	return ordering.Marker{
 		Consumer: "suite", Source: "shop", EventID: s.unique(), Fingerprint: "f1",
-		MessageID: "m1", ReceiveCount: 2, ExpiresAt: start.Add(time.Hour),
+		MessageID: "m1", Token: "t1", ExpiresAt: start.Add(time.Hour),
 	}
 }
 

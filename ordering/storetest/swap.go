@@ -161,7 +161,7 @@ func twoConsumers(s *suite) {
 
 // cursorEntity is a step or delta entity.
 func cursorEntity(rev, applied int64) *ordering.Entity {
-	return &ordering.Entity{Exists: true, Rev: rev, Cursor: ordering.Cursor{Applied: applied, Token: fmt.Sprint("t", rev)}}
+	return &ordering.Entity{Exists: true, Rev: rev, Token: fmt.Sprint("t", rev), Cursor: ordering.Cursor{Applied: applied}}
 }
 
 func last(eventID string) ordering.Last {

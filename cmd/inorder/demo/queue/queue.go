@@ -24,28 +24,26 @@ const BatchSize = 10
 
 // Queue holds messages of type M. It is safe for concurrent use.
 type Queue[M comparable] struct {
-	mu       sync.Mutex
-	change   *sync.Cond
-	now      time.Time
-	waiting  visible[M]
-	flying   int
-	sent     int
-	receives map[M]int
-	dead     []M
-	closed   bool
+	mu      sync.Mutex
+	change  *sync.Cond
+	now     time.Time
+	waiting visible[M]
+	flying  int
+	sent    int
+	dead    []M
+	closed  bool
 }
 
 // Received is one receive of one message. It ends with Delete or with Return.
 type Received[M comparable] struct {
 	Message M
-	Count   int // how often the message was received, this time and copies of it included
-	tries   int // how often this copy was
+	Count   int // how often this copy was received, this time included: of two copies each may be the first
 	order   int
 }
 
 // New returns a queue whose clock begins at start.
 func New[M comparable](start time.Time) *Queue[M] {
-	q := &Queue[M]{now: start, receives: map[M]int{}}
+	q := &Queue[M]{now: start}
 	q.change = sync.NewCond(&q.mu)
 	return q
 }
@@ -97,7 +95,7 @@ func (q *Queue[M]) TryReceive(limit int) []*Received[M] {
 
 // LastTry tells of a batch whether one of its messages is dead if it is returned once more.
 func LastTry[M comparable](batch []*Received[M]) bool {
-	return slices.ContainsFunc(batch, func(r *Received[M]) bool { return r.tries >= MaxReceives })
+	return slices.ContainsFunc(batch, func(r *Received[M]) bool { return r.Count >= MaxReceives })
 }
 
 // Flying is how many messages are with somebody.
@@ -114,9 +112,7 @@ func (q *Queue[M]) take(limit int) []*Received[M] {
 		if next.at.After(q.now) {
 			q.now = next.at
 		}
-		next.tries++
-		q.receives[next.Message]++
-		next.Count = q.receives[next.Message]
+		next.Count++
 		batch = append(batch, next.Received)
 	}
 	q.flying += len(batch)
@@ -134,7 +130,7 @@ func (q *Queue[M]) Delete(*Received[M]) {
 func (q *Queue[M]) Return(r *Received[M]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if r.tries >= MaxReceives {
+	if r.Count >= MaxReceives {
 		q.dead = append(q.dead, r.Message)
 	} else {
 		q.push(q.now.Add(Visibility), r)

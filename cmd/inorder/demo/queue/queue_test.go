@@ -62,13 +62,14 @@ func TestReturnedMessagesComeBack(t *testing.T) {
 	}
 }
 
-// A message that SQS hands out twice of its own accord counts both receives, and neither copy dies of the other's.
+// A message that SQS hands out twice of its own accord: its count is approximate, so both copies may be the first, and
+// neither dies of the other's receives.
 func TestCopies(t *testing.T) {
 	q := New[string](noon)
 	q.Send(after(0), "a")
 	q.Send(after(1), "a")
 	batch := q.Receive(2)
-	if batch[0].Count != 1 || batch[1].Count != 2 {
+	if batch[0].Count != 1 || batch[1].Count != 1 {
 		t.Errorf("counted %d and %d", batch[0].Count, batch[1].Count)
 	}
 	q.Delete(batch[0])
