@@ -22,6 +22,9 @@ ifdef DYNOXIDE
 export DYNOXIDE
 endif
 
+# The report page is opened in a real browser; whoever has one of their own names it.
+BROWSER := $(or $(INORDER_BROWSER),$(TOOLS)/chromium)
+
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -38,8 +41,8 @@ test: ## everything that must hold: lint, all tests with the race detector, each
 test: lint unit fuzz
 
 # A missing dynoxide fails the tests instead of skipping them; `go test ./...` by hand falls back to minidyn.
-unit: $(ENGINE)
-	INORDER_ENGINE=dynoxide go test -race ./...
+unit: $(ENGINE) $(BROWSER)
+	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) go test -race ./...
 
 lint: ## who may import what, no clock in decisions, exhaustive switches, format
 lint: $(GOLANGCI)
@@ -61,7 +64,7 @@ fuzz:
 	for target in "$${targets[@]}"; do \
 		read -r dir name <<< "$$target"; n=$$((n + 1)); \
 		echo "fuzz $$n of $${#targets[@]}: $$name in $$dir for $(FUZZTIME)"; \
-		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$dir"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$dir"; \
 	done
 
 tools: ## install the pinned tools into .tools/
@@ -76,6 +79,19 @@ $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION), once, about two minutes"
 	GOBIN=$(TOOLS) GOFLAGS= go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(TOOLS)/golangci-lint $@
+
+# Debian's package where this is root on a Debian, for a browser cannot be installed into a folder by npm.
+$(TOOLS)/chromium:
+	@mkdir -p $(TOOLS)
+	@find() { for b in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$b && return; done; return 1; }; \
+	if ! find >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing chromium, which opens the report page in its test"; \
+		{ apt-get update && apt-get install -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null; \
+	fi; \
+	path=$$(find) || { \
+		echo "The report page is tested in Chromium or Chrome, and there is none in PATH."; \
+		echo "On Debian: sudo apt-get install -y chromium    Elsewhere, name one: make test INORDER_BROWSER=/path/to/chrome"; exit 1; } >&2; \
+	ln -sf "$$path" $@
 
 # The program looks for .tools/dynoxide.
 $(TOOLS)/dynoxide-$(DYNOXIDE_VERSION):
