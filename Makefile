@@ -68,7 +68,7 @@ fuzz:
 	done
 
 tools: ## install the pinned tools into .tools/
-tools: $(GOLANGCI) $(ENGINE)
+tools: $(GOLANGCI) $(ENGINE) $(BROWSER)
 
 clean: ## remove what builds and runs leave behind; .tools/ stays
 	rm -rf bin coverage* *.html *.out *.prof
