@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,11 +59,11 @@ func (p *Player) open(r *Result) []job {
 		return nil
 	}
 	f, err := load(content, slices.Collect(mapKeys(projections.All())))
+	r.Name, r.Combinations = cmp.Or(f.name, r.Name), len(f.scripts)
 	if err != nil {
 		r.Unplayable = err.Error()
 		return nil
 	}
-	r.Name, r.Combinations = f.name, len(f.scripts)
 	jobs := make([]job, len(f.scripts))
 	for i, s := range f.scripts {
 		jobs[i] = job{script: s, result: r, place: i}

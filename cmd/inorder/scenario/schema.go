@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -54,15 +55,31 @@ func faultsAt(root *value, all []complaint) []fault {
 	var faults []fault
 	for _, s := range all {
 		f := fault{root.lineAt(s.at), s.text}
-		if where := strings.Join(s.at, "."); where != "" {
+		if where := place(s.at); where != "" {
 			f.text = where + ": " + s.text
 		}
 		if !slices.Contains(faults, f) {
 			faults = append(faults, f)
 		}
 	}
-	slices.SortStableFunc(faults, func(a, b fault) int { return a.line - b.line })
+	slices.SortFunc(faults, byPlace)
 	return faults
+}
+
+// byPlace sorts by line and, as the validator has no order of its own, by text.
+func byPlace(a, b fault) int {
+	return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text))
+}
+
+// place names what is meant; which of the steps it is, the line says.
+func place(at []string) string {
+	if len(at) < 2 || at[0] != "steps" {
+		return strings.Join(at, ".")
+	}
+	if at = at[2:]; len(at) == 0 {
+		return "step"
+	}
+	return strings.Join(at, ".")
 }
 
 // lineAt is the line of what lies under a path, or of what comes closest to it.
@@ -118,13 +135,23 @@ func said(e *jsonschema.ValidationError) []complaint {
 	return all
 }
 
+// mistyped reports whether an alternative fails by its type alone: the author did not mean it.
+func mistyped(e *jsonschema.ValidationError) bool {
+	for len(e.Causes) == 1 {
+		e = e.Causes[0]
+	}
+	_, is := e.ErrorKind.(*keyword.Type)
+	return is
+}
+
 // saidByAlternatives keeps the alternative that came furthest: what the author meant. That a placeholder would have
 // been possible, too, helps nobody.
 func saidByAlternatives(e *jsonschema.ValidationError) []complaint {
 	var best []complaint
 	var here []string
+	onlyTypes := !slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return !isPlaceholder(c) && !mistyped(c) })
 	for _, cause := range e.Causes {
-		if isPlaceholder(cause) {
+		if isPlaceholder(cause) || mistyped(cause) && !onlyTypes {
 			continue
 		}
 		all := said(cause)
@@ -172,7 +199,9 @@ func wording(e *jsonschema.ValidationError) string {
 	case *keyword.Const:
 		return fmt.Sprintf("%s is not %s", shown(k.Got), shown(k.Want))
 	case *keyword.Type:
-		return fmt.Sprintf("is a %s, not a %s", k.Got, strings.Join(k.Want, " or a "))
+		return fmt.Sprintf("is of the type %s, not %s", k.Got, strings.Join(k.Want, " or "))
+	case *keyword.Minimum:
+		return fmt.Sprintf("is less than %s", k.Want.RatString())
 	case *keyword.FalseSchema:
 		return "does not belong here"
 	case *keyword.Pattern:

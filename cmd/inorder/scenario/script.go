@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"strings"
 
 	"inorder/events"
@@ -46,36 +47,48 @@ type file struct {
 	scripts []script
 }
 
-// load reads a file and checks everything that can be checked before it is played. The error is unplayableError.
+// load reads a file and checks everything that can be checked before it is played. The error is an unplayableError; the
+// file then has its name at most.
 func load(content []byte, projections []string) (*file, error) {
+	f := &file{}
 	root, faults := parseDocument(content)
 	if len(faults) > 0 {
-		return nil, unplayableError(faults)
+		return f, unplayableError(faults)
+	}
+	if name := root.get("name"); name != nil && name.kind == textKind {
+		f.name = name.text
 	}
 	if faults := checkSchema(root); len(faults) > 0 {
-		return nil, unplayableError(faults)
+		return f, unplayableError(faults)
 	}
 	all, faults := combinations(root.get("matrix"))
 	if len(faults) > 0 {
-		return nil, unplayableError(faults)
+		return f, unplayableError(faults)
 	}
-	f := &file{name: root.get("name").text}
 	for _, c := range all {
-		s, faults := loadScript(c, root, projections)
-		if len(faults) > 0 {
-			return nil, unplayableError(inCombination(c, faults))
-		}
+		s, found := loadScript(c, root, projections)
+		faults = addNew(faults, found, c)
 		f.scripts = append(f.scripts, s)
+	}
+	if len(faults) > 0 {
+		f.scripts = nil
+		slices.SortFunc(faults, byPlace)
+		return f, unplayableError(faults)
 	}
 	return f, nil
 }
 
-func inCombination(c combination, faults []fault) []fault {
-	if len(c.names) == 0 {
-		return faults
-	}
-	for i := range faults {
-		faults[i].text += " (" + c.String() + ")"
+// addNew adds what no combination before has shown, with the one that shows it.
+func addNew(faults, found []fault, c combination) []fault {
+	for _, one := range found {
+		known := slices.ContainsFunc(faults, func(f fault) bool { return f.line == one.line && strings.HasPrefix(f.text, one.text) })
+		if known {
+			continue
+		}
+		if len(c.names) > 0 {
+			one.text += " (" + c.String() + ")"
+		}
+		faults = append(faults, one)
 	}
 	return faults
 }

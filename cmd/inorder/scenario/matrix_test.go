@@ -1,0 +1,58 @@
+package scenario
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestTheMatrixIsPlayedInTheFilesOrderTheLastNameFastest(t *testing.T) {
+	all, faults := combinations(parse(t, "{b: [1, 2], a: [x, null, {k: [1]}]}"))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	var got []string
+	for _, c := range all {
+		got = append(got, c.String())
+	}
+	want := []string{"b=1, a=x", "b=1, a=null", `b=1, a={"k":[1]}`, "b=2, a=x", "b=2, a=null", `b=2, a={"k":[1]}`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestWithoutAMatrixThereIsOneCombination(t *testing.T) {
+	all, faults := combinations(nil)
+	if len(all) != 1 || len(faults) > 0 || all[0].String() != "" || all[0].report() != nil {
+		t.Errorf("%v, %v", all, faults)
+	}
+}
+
+// A string that is exactly a placeholder takes the value with its type; inside a longer string, and in keys, its text.
+func TestAPlaceholderIsFilled(t *testing.T) {
+	all, _ := combinations(parse(t, `{n: [007], s: ["5"], l: [[1, a]], z: [null], f: [0.30]}`))
+	filler := filler{combination: all[0]}
+	in := parse(t, `{a: "${n}", b: "${s}", c: "x${n}${s}${z}${f}", d: "${l}", e: "in ${l}", f: "${z}", g: ["${f}"], "k${s}": 1, h: "${unknown} stays here"}`)
+	const want = `{"a":7,"b":"5","c":"x0075null0.30","d":[1,"a"],"e":"in [1,\"a\"]","f":null,"g":[0.30],"k5":1,"h":"${unknown} stays here"}`
+	if got := string(filler.fill(in).json(nil)); got != want || len(filler.faults) > 0 {
+		t.Errorf("%s, %v\nwant %s", got, filler.faults, want)
+	}
+}
+
+func TestWhatHoldsNoPlaceholderIsShared(t *testing.T) {
+	in := parse(t, `{a: {b: 1}, c: "${n}"}`)
+	all, _ := combinations(parse(t, "{n: [1]}"))
+	filler := filler{combination: all[0]}
+	if out := filler.fill(in); out.get("a") != in.get("a") || out == in {
+		t.Error("a value without a placeholder was copied, or one with a placeholder was not")
+	}
+}
+
+func TestAMatrixHasAnEnd(t *testing.T) {
+	text := "{"
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		text += name + ": [1, 2, 3, 4, 5, 6], "
+	}
+	if _, faults := combinations(parse(t, text+"}")); len(faults) != 1 {
+		t.Errorf("6^6 combinations: %v", faults)
+	}
+}
