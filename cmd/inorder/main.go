@@ -29,8 +29,6 @@ type command interface {
 	Run(ctx context.Context, out, notes io.Writer) (exitCode int, err error)
 }
 
-const exitUsage = 2
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := inorder(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -39,7 +37,7 @@ func main() {
 }
 
 func inorder(ctx context.Context, args []string, out, notes io.Writer) (exitCode int) {
-	helped := false
+	helped := false // kong shows the help itself, and then would exit
 	parser := kong.Must(&commands{}, kong.Name("inorder"), kong.Writers(out, notes),
 		kong.Description("An SQS standard queue, as if it were ordered and exactly-once."),
 		kong.Exit(func(int) { helped = true }))
@@ -49,7 +47,7 @@ func inorder(ctx context.Context, args []string, out, notes io.Writer) (exitCode
 	}
 	if err != nil {
 		fmt.Fprintf(notes, "inorder: %v (see inorder --help)\n", err)
-		return exitUsage
+		return 2
 	}
 	exitCode, err = chosen.Selected().Target.Addr().Interface().(command).Run(ctx, out, notes)
 	if err != nil {

@@ -166,7 +166,12 @@ func progress(messages int, w io.Writer) func(n int) {
 
 func (c *Command) show(r *Report, out io.Writer) error {
 	if c.JSON {
-		return json.MarshalWrite(out, r, jsontext.WithIndent("  "), json.Deterministic(true))
+		text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s\n", text)
+		return err
 	}
 	printer{out: out, width: width(out)}.print(r)
 	return nil

@@ -147,7 +147,7 @@ func (p printer) lines(title string, all []string) {
 	fmt.Fprintf(p.out, "%s:\n", title)
 	shown, left := p.some(len(all))
 	for _, line := range all[:shown] {
-		fmt.Fprintln(p.out, p.fit("  "+line))
+		fmt.Fprintln(p.out, p.fit("  "+strings.Map(inCell, line)))
 	}
 	p.leftOut(left)
 	fmt.Fprintln(p.out)

@@ -22,7 +22,7 @@ import (
 type Report struct {
 	Messages     []Ending       `json:"messages"`     // one per event, in the order of the input
 	Entities     []Entity       `json:"entities"`     // those that the messages concerned, in the order in which they came up
-	Quarantine   []Refused      `json:"quarantine"`   // copies, in the order in which they were made
+	Quarantine   []Refused      `json:"quarantine"`   // copies, in the order of the input
 	Deferred     []string       `json:"deferred"`     // messages that came back until the last receive
 	Dispositions map[string]int `json:"dispositions"` // of the last delivery of each event
 	Effects      int            `json:"effects"`      // messages sent to the effects queue
@@ -73,10 +73,7 @@ func newReport(ctx context.Context, streams *events.Config, store *ddb.Store, qu
 		r.add(m)
 		keys.add(m)
 	}
-	for _, copied := range queues.Sent(backend.QuarantineURL) {
-		mark, _ := functions.MarkOf(copied)
-		r.Quarantine = append(r.Quarantine, Refused{mark.MessageID, string(mark.Reason), mark.Detail})
-	}
+	r.addCopies(all, queues.Sent(backend.QuarantineURL))
 	for _, key := range keys.inOrder {
 		e, err := store.Entity(ctx, key)
 		if err != nil {
@@ -85,6 +82,22 @@ func newReport(ctx context.Context, streams *events.Config, store *ddb.Store, qu
 		r.Entities = append(r.Entities, entity(streams, key, e))
 	}
 	return r, nil
+}
+
+// addCopies lists the copies in the order of the input: entities are worked on side by side, so that the order in which
+// copies were made is nobody's.
+func (r *Report) addCopies(all []*message, copies []events.Message) {
+	place := map[string]int{}
+	for i, m := range all {
+		if _, known := place[m.record.MessageId]; !known {
+			place[m.record.MessageId] = i
+		}
+	}
+	for _, copied := range copies {
+		mark, _ := functions.MarkOf(copied)
+		r.Quarantine = append(r.Quarantine, Refused{mark.MessageID, string(mark.Reason), mark.Detail})
+	}
+	slices.SortStableFunc(r.Quarantine, func(a, b Refused) int { return cmp.Compare(place[a.Message], place[b.Message]) })
 }
 
 func (r *Report) add(m *message) {
