@@ -25,6 +25,7 @@ type deltaRun struct {
 	letAdd  bool
 	careful bool
 	lost    int
+	turns   int
 }
 
 // applyDelta counts each number once, in any order. Where the batch is next in line and nobody else writes, one
@@ -46,7 +47,7 @@ func (r *deltaRun) all(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.lost >= maxRounds {
+		if r.turns++; r.lost >= maxRounds || r.turns > maxTurns {
 			return errBusy
 		}
 		if err := r.round(ctx); err != nil {

@@ -3,7 +3,7 @@ package ordering_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"reflect"
+	"slices"
 	"sort"
 	"time"
 
@@ -27,9 +27,13 @@ type history struct {
 	last     int64          // the last generation
 }
 
-var histories = []func(*rand.Rand) history{
-	wholeHistory, attributeHistory, sourceHistory, stepHistory, deltaHistory, markedHistory,
-}
+// The histories, by what they are about.
+var (
+	states = []func(*rand.Rand) history{wholeHistory, attributeHistory, sourceHistory}
+	steps  = []func(*rand.Rand) history{stepHistory}
+	deltas = []func(*rand.Rand) history{deltaHistory, markedHistory}
+	all    = slices.Concat(states, steps, deltas)
+)
 
 func newHistory(name, stream string) history {
 	config, err := events.ParseStreams([]byte("consumer: c\nstreams:\n  - "+stream+"\n"), events.Options{Projections: []string{"tally"}})
@@ -196,86 +200,4 @@ func markedHistory(rng *rand.Rand) history {
 	}
 	h.state = map[string]any{"n": events.Number(fmt.Sprint(sum))}
 	return h
-}
-
-// verdict says in which ways the end is not what the producer meant.
-func (w *world) verdict() (faults []string) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	h := w.history
-	if len(w.queue)+len(w.workers) > 0 {
-		fault("NoSilentLoss: %d messages never came to an end", len(w.queue)+len(w.workers))
-	}
-	if len(w.acked) != len(h.messages) {
-		fault("NoSilentLoss: %d of %d messages acked", len(w.acked), len(h.messages))
-	}
-	total := 0
-	for _, n := range w.outcomes {
-		total += n
-	}
-	if total != w.consumed {
-		fault("Conservation: %d outcomes of %d consumed", total, w.consumed)
-	}
-	e := w.store.Entities()[h.key]
-	if e == nil {
-		e = &ordering.Entity{}
-	}
-	state := e.State
-	if e.Absent() {
-		state = nil
-	}
-	if len(state)+len(h.state) > 0 && !reflect.DeepEqual(state, h.state) || (state == nil) != (h.state == nil) && h.cursor == 0 && h.blocked == 0 {
-		fault("Convergence: the state is %v, the producer meant %v", state, h.state)
-	}
-	if e.Effective() != h.cursor {
-		fault("NoLostWakeup: the cursor is at %d, everything up to %d came", e.Effective(), h.cursor)
-	}
-	if e.Blocked != h.blocked {
-		fault("the entity is blocked at %d, not at %d", e.Blocked, h.blocked)
-	}
-	for _, n := range e.Waiting {
-		if rows, _ := w.store.Rows(nil, h.key, e.Gen, n, n); len(rows) == 0 { //nolint:staticcheck // the fake has no use for a context
-			fault("number %d waits and has no row", n)
-		}
-	}
-	if h.blocked == 0 && e.Gap != nil && h.cursor > 0 && len(h.messages) > 0 && h.config.Streams[0].Mode == events.Step {
-		fault("the sweeper is sent to an entity with nothing open: %+v", *e.Gap)
-	}
-	if w.unseen != "" {
-		fault("%s", w.unseen)
-	}
-	faults = append(faults, w.effectFaults()...)
-	for _, c := range w.quarantine {
-		if c.Outcome.Reason != events.ProjectionError && c.Outcome.Reason != events.OldGeneration {
-			fault("a good message is in quarantine: %s %s", c.Outcome.Reason, c.Outcome.Detail)
-		}
-	}
-	return faults
-}
-
-// effectFaults checks EffectOrder: per generation in order, none twice, and all of the last one.
-func (w *world) effectFaults() (faults []string) {
-	at := ordering.Position{}
-	for _, e := range w.received {
-		here := ordering.Position{Gen: e.Generation, Seq: e.Seq}
-		if here.Gen < at.Gen || here.Gen == at.Gen && here.Seq <= at.Seq {
-			faults = append(faults, fmt.Sprintf("EffectOrder: %v comes after %v", here, at))
-		}
-		at = here
-	}
-	if !w.history.complete {
-		return faults
-	}
-	sent := map[int64]bool{}
-	for _, e := range w.received {
-		if e.Generation == w.history.last {
-			sent[e.Seq] = true
-		}
-	}
-	for _, m := range w.history.messages {
-		e := w.history.config.Decode(*m, begin)[0].Event
-		if e.Generation == w.history.last && e.Seq <= w.history.cursor && !e.Ignored && !sent[e.Seq] {
-			faults = append(faults, fmt.Sprintf("EffectOrder: the effect of %d was never sent", e.Seq))
-		}
-	}
-	return faults
 }

@@ -75,6 +75,10 @@ const (
 // landed, so others made progress; after this many the message is better off with a later delivery.
 const maxRounds = 24
 
+// maxTurns bounds an invocation's turns on one entity, those included that only learn something, or drain. The longest
+// honest work is a whole window that drains, a few hundred rows at a time.
+const maxTurns = 1000
+
 // errBusy is why a delivery that lost every round is deferred.
 var errBusy = errors.New("the entity kept moving: others write it faster than this invocation can decide")
 

@@ -22,26 +22,23 @@ var (
 	trace = flag.Bool("trace", false, "print what happens")
 )
 
-// TestSimulation delivers a shuffled, duplicated history to concurrent invocations whose requests interleave, fail
-// before and after they took effect, and die anywhere. Whatever happens, once every message is acked the entity must
-// be what the producer meant. One seed fixes the history, the interleaving, the faults and the crashes.
-func TestSimulation(t *testing.T) {
+// simulate delivers a shuffled, duplicated history to concurrent invocations whose requests interleave, fail before and
+// after they took effect, and die anywhere, and then asks whether a property holds. One seed fixes the history, the
+// interleaving, the faults and the crashes.
+func simulate(t *testing.T, histories []func(*rand.Rand) history, holds func(*world) []string) {
+	t.Helper()
+	from, to := uint64(1), *seeds
 	if *seed != 0 {
-		simulate(t, *seed)
-		return
+		from, to = *seed, *seed
 	}
-	for s := uint64(1); s <= *seeds && !t.Failed(); s++ {
-		simulate(t, s)
-	}
-}
-
-func simulate(t *testing.T, seed uint64) {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	h := histories[rng.IntN(len(histories))](rng)
-	w := &world{rng: rng, history: h, faults: 1 + rng.IntN(10)}
-	w.run()
-	for _, fault := range w.verdict() {
-		t.Errorf("seed %d, %s: %s\nreplay: go test ./ordering -run TestSimulation -seed %d -trace", seed, h.name, fault, seed)
+	for s := from; s <= to && !t.Failed(); s++ {
+		rng := rand.New(rand.NewPCG(s, 0))
+		h := histories[rng.IntN(len(histories))](rng)
+		w := &world{rng: rng, history: h, faults: 1 + rng.IntN(10)}
+		w.run()
+		for _, fault := range holds(w) {
+			t.Errorf("seed %d, %s: %s\nreplay: go test ./ordering -run '^%s$' -seed %d -trace", s, h.name, fault, t.Name(), s)
+		}
 	}
 }
 
@@ -80,8 +77,13 @@ func (w *world) run() {
 	w.outcomes, w.sent = map[ordering.Disposition]int{}, map[string]bool{}
 	w.queue = slices.Clone(w.history.messages)
 	w.rng.Shuffle(len(w.queue), func(i, j int) { w.queue[i], w.queue[j] = w.queue[j], w.queue[i] })
+	w.drain()
+}
+
+// drain delivers until the queue is empty. Faults stop in the end, or nothing could be waited for.
+func (w *world) drain() {
 	for turn := 0; len(w.queue)+len(w.workers) > 0 && turn < 20000; turn++ {
-		w.calm = turn > 600 // faults stop in the end, or nothing could be waited for
+		w.calm = w.calm || turn > 600
 		if len(w.queue) > 0 && (len(w.workers) == 0 || len(w.workers) < 4 && w.rng.IntN(3) == 0) {
 			w.start()
 		}

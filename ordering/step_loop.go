@@ -26,7 +26,7 @@ type stepRun struct {
 	leftoversKept  bool           // what the old generation left waiting has its copies in quarantine
 	maxRun         int
 	tooLarge       int64
-	lost           int
+	lost, turns    int
 }
 
 // applyStep reads, plans, logs, moves the cursor by a compare-and-set and plans again where that is lost. Messages are
@@ -52,7 +52,7 @@ func (r *stepRun) all(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.lost >= maxRounds {
+		if r.turns++; r.lost >= maxRounds || r.turns > maxTurns {
 			return errBusy
 		}
 		if err := r.round(ctx); err != nil {
