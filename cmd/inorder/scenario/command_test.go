@@ -42,7 +42,7 @@ func TestAFileThatCannotBePlayedSaysWhyAndExits2(t *testing.T) {
 	var all bytes.Buffer
 	for _, path := range glob(t, "testdata/unplayable/*.yaml") {
 		var out bytes.Buffer
-		code, err := (&Command{Files: []string{path}}).Run(t.Context(), &out, &out)
+		code, err := (&Command{Files: []string{path}}).Run(t.Context(), &out, t.Output())
 		if code != exitUnplayable || err != nil {
 			t.Errorf("%s: exit %d, %v", path, code, err)
 		}
@@ -54,7 +54,7 @@ func TestAFileThatCannotBePlayedSaysWhyAndExits2(t *testing.T) {
 func TestAnExpectationThatDoesNotHoldIsShownAndExits1(t *testing.T) {
 	var out bytes.Buffer
 	files := append(glob(t, "testdata/failing/*.yaml"), "testdata/holds.yaml")
-	code, err := (&Command{Files: files, Seed: 1}).Run(t.Context(), &out, &out)
+	code, err := (&Command{Files: files, Seed: 1}).Run(t.Context(), &out, t.Output())
 	if code != exitFailed || err != nil {
 		t.Errorf("exit %d, %v", code, err)
 	}
@@ -64,7 +64,7 @@ func TestAnExpectationThatDoesNotHoldIsShownAndExits1(t *testing.T) {
 func TestOfSeveralFilesTheWorstCounts(t *testing.T) {
 	var out bytes.Buffer
 	files := []string{"testdata/holds.yaml", "testdata/unplayable/sweep.yaml", "testdata/failing/a-wrong-expectation.yaml"}
-	code, err := (&Command{Files: files, Seed: 1}).Run(t.Context(), &out, &out)
+	code, err := (&Command{Files: files, Seed: 1}).Run(t.Context(), &out, t.Output())
 	if code != exitUnplayable || err != nil {
 		t.Errorf("exit %d, %v", code, err)
 	}
@@ -76,7 +76,7 @@ func TestJSONIsOneObjectPerFile(t *testing.T) {
 		"testdata/holds.yaml", "testdata/unplayable/sweep.yaml", "testdata/failing/a-wrong-expectation.yaml",
 		"testdata/nowhere.yaml",
 	}
-	if code, err := (&Command{Files: files, Seed: 1, JSON: true}).Run(t.Context(), &out, &out); code != exitUnplayable || err != nil {
+	if code, err := (&Command{Files: files, Seed: 1, JSON: true}).Run(t.Context(), &out, t.Output()); code != exitUnplayable || err != nil {
 		t.Errorf("exit %d, %v", code, err)
 	}
 	var all []Result
