@@ -59,8 +59,13 @@ func TestAFIFOQueueForgetsADeduplicationIdAfterFiveMinutes(t *testing.T) {
 		id   string
 		want int
 	}{
-		{0, "a", 1}, {0, "a", 1}, {time.Minute, "b", 2},
-		{5*time.Minute - 1, "a", 2}, {5 * time.Minute, "a", 3}, {6*time.Minute - 1, "b", 3}, {6 * time.Minute, "b", 4},
+		{0, "a", 1},
+		{0, "a", 1},
+		{time.Minute, "b", 2},
+		{5*time.Minute - 1, "a", 2},
+		{5 * time.Minute, "a", 3},
+		{6*time.Minute - 1, "b", 3},
+		{6 * time.Minute, "b", 4},
 	} {
 		now = time.Unix(0, 0).Add(step.at)
 		send(step.id)
