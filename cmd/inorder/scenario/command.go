@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -31,6 +32,9 @@ func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, 
 	defer func() { _ = b.Close() }() // its data is in memory
 	player := &Player{Backend: b, Parallel: b.Parallel(), Seed: c.Seed}
 	results := player.Play(ctx, c.Files)
+	if ctx.Err() != nil {
+		return exitFailed, errors.New("interrupted")
+	}
 	for _, r := range results {
 		exitCode = max(exitCode, r.exitCode())
 		if c.JSON {
@@ -44,5 +48,5 @@ func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, 
 	if !c.JSON && len(results) > 1 {
 		fmt.Fprintln(out, summary(results))
 	}
-	return exitCode, ctx.Err()
+	return exitCode, nil
 }

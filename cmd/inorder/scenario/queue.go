@@ -34,7 +34,7 @@ type mailbox struct {
 
 	waiting []*message // oldest first
 	dead    []*message
-	latest  map[string]*message // by the file's id: the one that was sent or delivered last
+	latest  map[string]*message // by the file's id: the one that was delivered last, or sent first
 	byID    map[string]string   // SQS message id → the file's id
 	number  int
 }
@@ -49,7 +49,9 @@ func (b *mailbox) send(m message, now time.Time) {
 	m.number, m.sqsID, m.sentAt = b.number, fmt.Sprintf("00000000-0000-4000-8000-%012d", b.number), now
 	m.receives, m.tries, m.acked = 0, 0, false
 	b.byID[m.sqsID] = m.id
-	b.latest[m.id] = &m
+	if b.latest[m.id] == nil {
+		b.latest[m.id] = &m
+	}
 	b.waiting = append(b.waiting, &m)
 }
 
