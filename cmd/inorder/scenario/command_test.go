@@ -112,3 +112,11 @@ func TestAnEngineThatIsNotThereIsAnError(t *testing.T) {
 		t.Errorf("exit %d, %v", code, err)
 	}
 }
+
+func TestEveryFormOfYAMLIsRead(t *testing.T) {
+	var out bytes.Buffer
+	code, err := (&Command{Files: glob(t, "testdata/forms/*.yaml"), Seed: 1}).Run(t.Context(), &out, t.Output())
+	if code != exitHolds || err != nil {
+		t.Errorf("exit %d, %v:\n%s", code, err, out.String())
+	}
+}

@@ -1,8 +1,10 @@
 package scenario
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -35,19 +37,26 @@ func parseDocument(text []byte) (*value, []fault) {
 	case !utf8.Valid(text):
 		return nil, []fault{{0, "not valid UTF-8"}}
 	}
-	file, err := parser.ParseBytes(text, 0)
+	file, err := parser.ParseBytes(bytes.TrimPrefix(text, []byte("\uFEFF")), 0)
 	if err != nil {
 		return nil, []fault{syntaxFault(err)}
 	}
-	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
+	docs := slices.DeleteFunc(file.Docs, func(d *ast.DocumentNode) bool { return isDirective(d.Body) })
+	if len(docs) != 1 || docs[0].Body == nil {
 		return nil, []fault{{0, "a scenario is one YAML document, no more and no less"}}
 	}
 	c := converter{anchors: map[string]*value{}}
-	root := c.convert(file.Docs[0].Body)
+	root := c.convert(docs[0].Body)
 	if len(c.faults) == 0 && root.kind != mapKind {
-		c.fault(file.Docs[0].Body, "a scenario is a mapping of keys to values")
+		c.fault(docs[0].Body, "a scenario is a mapping of keys to values")
 	}
 	return root, c.faults
+}
+
+// isDirective reports whether a document is the line %YAML before one, which the parser takes for a document.
+func isDirective(body ast.Node) bool {
+	_, is := body.(*ast.DirectiveNode)
+	return is
 }
 
 // syntaxFault takes the place out of the parser's error, which otherwise quotes half the file.
@@ -140,9 +149,10 @@ func (c *converter) sequence(n *ast.SequenceNode) *value {
 
 func (c *converter) mapping(n ast.Node, entries []*ast.MappingValueNode) *value {
 	v := &value{kind: mapKind, line: lineOf(n)}
+	var merges []*ast.MappingValueNode
 	for _, entry := range entries {
-		if _, merge := entry.Key.(*ast.MergeKeyNode); merge {
-			c.merge(v, entry)
+		if _, is := entry.Key.(*ast.MergeKeyNode); is {
+			merges = append(merges, entry)
 			continue
 		}
 		child := c.convert(entry.Value)
@@ -155,6 +165,9 @@ func (c *converter) mapping(n ast.Node, entries []*ast.MappingValueNode) *value 
 			v.items = append(v.items, child)
 			v.keys = append(v.keys, key{name, line})
 		}
+	}
+	for _, entry := range merges {
+		c.merge(v, entry)
 	}
 	if len(v.keys) > 0 {
 		v.line = min(v.line, v.keys[0].line)
@@ -176,7 +189,7 @@ func (c *converter) key(k ast.MapKeyNode) (name string, line int, ok bool) {
 	return "", 0, false
 }
 
-// merge takes over what `<<: *other` brings; what the mapping says itself wins, also where it stands before.
+// merge takes over what `<<: *other` brings and the mapping does not say itself.
 func (c *converter) merge(into *value, entry *ast.MappingValueNode) {
 	from := c.convert(entry.Value)
 	sources := []*value{from}

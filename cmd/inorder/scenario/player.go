@@ -111,14 +111,8 @@ func (p *Player) play(ctx context.Context, s script, seed uint64) ([]Failure, er
 		return nil, err
 	}
 	w := newWorld(ctx, p.Backend, tables, s, seed)
-	err = w.play()
-	if dropped := p.Backend.DropTables(ctx, tables); err == nil {
-		err = dropped
-	}
-	if err != nil && len(s.combination.names) > 0 {
-		err = fmt.Errorf("with %s: %w", s.combination, err)
-	}
-	return w.failures, err
+	w.play()
+	return w.failures, p.Backend.DropTables(ctx, tables)
 }
 
 // close decides whether the file holds.

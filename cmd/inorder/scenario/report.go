@@ -116,9 +116,6 @@ func (r Result) writeFailures(w io.Writer) {
 			indent(w, "      found     ", f.Actual)
 		}
 	}
-	if r.err != nil {
-		indent(w, "    ", r.err.Error())
-	}
 }
 
 // indent prints a text whose later lines stand below the first.

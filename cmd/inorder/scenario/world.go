@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -95,15 +94,15 @@ func (w *world) fail(s step, what, expected, actual string) {
 	})
 }
 
-// play carries out every step. The error says that the script could not be played to its end.
-func (w *world) play() error {
+// play carries out every step, to the end or to the first one that cannot be carried out.
+func (w *world) play() {
 	for _, s := range w.script.steps {
 		if err := s.action.play(w, s); err != nil {
-			return fmt.Errorf("line %d, step %d (%s): %w", s.line, s.number, s.verb, err)
+			w.fail(s, s.verb, "to be carried out", err.Error())
+			return
 		}
 		for _, err := range w.metrics.takeFaults() {
 			w.fail(s, "metrics", "lines in embedded metric format", err.Error())
 		}
 	}
-	return nil
 }
