@@ -108,6 +108,9 @@ func (r *deltaRun) learn(e *Entity) {
 // move is the compare-and-set.
 func (r *deltaRun) move(ctx context.Context, p deltaPlan) error {
 	now, landed, err := r.swap(ctx, r.key, r.entity, p.next)
+	if errors.Is(err, ErrContended) {
+		return r.again(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("count in %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	}
@@ -118,6 +121,13 @@ func (r *deltaRun) move(ctx context.Context, p deltaPlan) error {
 	}
 	r.note(p)
 	r.decide(p.landed)
+	return nil
+}
+
+// again is another round, a little later, on an item that a transaction holds.
+func (r *deltaRun) again(ctx context.Context) error {
+	r.lost++
+	r.wait(ctx, r.lost)
 	return nil
 }
 
@@ -149,6 +159,8 @@ func (r *deltaRun) add(ctx context.Context, in deltaInput, p deltaPlan) error {
 		r.learn(lost.Now)
 		r.lost++
 		return nil
+	case errors.Is(err, ErrContended):
+		return r.again(ctx)
 	case errors.Is(err, ErrNumberRange):
 		r.careful, r.lost = true, r.lost+1
 		return r.readAgain(ctx)

@@ -38,18 +38,20 @@ func (l *Loop) markers(key Key, jobs []*job, token string) []Marker {
 // writeLoneMarker remembers an event that changes nothing, and decides what it is.
 func (l *Loop) writeLoneMarker(ctx context.Context, key Key, j *job, o Outcome) {
 	token := l.NewToken()
-	err := l.Store.PutMarker(ctx, l.markers(key, []*job{j}, token)[0])
+	marker := l.markers(key, []*job{j}, token)[0]
+	err := l.Store.PutMarker(ctx, marker)
+	for round := 1; errors.Is(err, ErrContended) && round < maxRounds && ctx.Err() == nil; round++ {
+		l.wait(ctx, round)
+		err = l.Store.PutMarker(ctx, marker)
+	}
 	lost := (*LostError)(nil)
 	switch {
 	case err == nil:
 		j.decide(o)
+	case errors.As(err, &lost) && lost.Seen[0].Token == token:
+		j.decide(o)
 	case errors.As(err, &lost):
-		seen := lost.Seen[0]
-		if seen.Token == token {
-			j.decide(o)
-		} else {
-			j.decide(atMarker(j.Event, seen))
-		}
+		j.decide(atMarker(j.Event, lost.Seen[0]))
 	default:
 		giveUp([]*job{j}, fmt.Errorf("mark event %s of stream %s: %w", quoteID(j.Event.ID), j.Event.Stream.Name, err))
 	}

@@ -198,10 +198,13 @@ func call[T any](v view, name string, do func() (T, error)) (T, error) {
 		v.log(name, err)
 		return answer, err
 	}
-	switch v.rng.IntN(4) {
+	switch v.rng.IntN(5) {
 	case 0:
 		v.log(name, "throttled")
 		return none, ordering.ErrThrottled
+	case 4:
+		v.log(name, "contended")
+		return none, ordering.ErrContended
 	case 1:
 		v.log(name, "lost before")
 		return none, errLost

@@ -197,6 +197,10 @@ func (r *stepRun) move(ctx context.Context, base *Entity, p stepPlan) error {
 	switch {
 	case errors.Is(err, ErrTooLarge):
 		return r.shrink(base, p, err)
+	case errors.Is(err, ErrContended):
+		r.lost++
+		r.wait(ctx, r.lost)
+		return nil
 	case err != nil:
 		return fmt.Errorf("move %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	case !landed:
