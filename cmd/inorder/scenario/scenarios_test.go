@@ -97,6 +97,7 @@ var minidynLacks = map[string]string{
 	"own/a-message-that-stands-twice-in-one-batch":            lackDotted,
 	"own/a-source-that-deletes-leaves-the-others":             lackRemove,
 	"own/crashes-at-every-request-of-a-mixed-batch":           lackDotted,
+	"own/empty-maps-and-lists-are-values":                     "empty maps and lists: they come back as another attribute's value",
 	"own/every-digit-of-a-number-is-kept":                     lackDotted,
 	"own/invocations-at-once-on-every-mode":                   lackDotted,
 	"own/sums-of-invocations-at-once":                         lackExact,
