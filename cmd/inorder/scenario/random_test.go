@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	randomScripts = flag.Int("random", 150, "how many random scripts to play")
+	randomScripts = flag.Int("random", 60, "how many random scripts to play")
 	randomFirst   = flag.Uint64("random-first", 1, "the first script's number")
 )
 
@@ -259,7 +259,7 @@ func upTo(n int) string {
 
 // A script that the test writes has to be one that anybody may write.
 func TestRandomScriptsFitTheSchema(t *testing.T) {
-	for n := range uint64(50) {
+	for n := range uint64(20) {
 		f, err := load([]byte(randomScript(n)), nil)
 		if err != nil || len(f.scripts) != 1 || !slices.ContainsFunc(f.scripts[0].steps, func(s step) bool { return s.verb == "expect" }) {
 			t.Fatalf("script %d: %v\n%s", n, err, randomScript(n))

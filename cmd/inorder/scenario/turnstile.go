@@ -20,7 +20,7 @@ type waiting struct{ opened chan struct{} }
 
 // patience is how long the turnstile waits for an invocation that neither asks nor ends: one that waits for another,
 // which waits here, would hold up everything.
-const patience = 2 * time.Second
+const patience = time.Second
 
 func newTurnstile(invocations int, seed uint64) *turnstile {
 	return &turnstile{
