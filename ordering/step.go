@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -69,7 +70,7 @@ func planStep(in stepInput) stepPlan {
 // sortOut judges what is not ahead of the cursor and not within the window, and returns the first event of each
 // number that is.
 func (p *stepPlan) sortOut(in stepInput) map[int64]*job {
-	candidates := map[int64]*job{}
+	byNumber := map[int64][]*job{}
 	base := in.base
 	p.next = cloneCursor(in)
 	for _, j := range in.jobs {
@@ -90,13 +91,35 @@ func (p *stepPlan) sortOut(in stepInput) map[int64]*job {
 			p.fresh = true
 			p.next.MaxSeen = max(p.next.MaxSeen, n)
 			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: fmt.Errorf("number %d lies beyond the window of %d after %d", n, in.stream.Window, base.Applied)}
-		case candidates[n] == nil:
-			candidates[n] = j
-		default: // the first of the batch holds the number, unless the log says otherwise
-			p.landed[j] = atTie(j.Event, lastOf(candidates[n].Delivery, in.now))
+		default:
+			byNumber[n] = append(byNumber[n], j)
 		}
 	}
+	candidates := make(map[int64]*job, len(byNumber))
+	for n, jobs := range byNumber {
+		candidates[n] = p.candidate(in, n, jobs)
+	}
 	return candidates
+}
+
+// candidate returns which of the events of one number counts: the one that is logged, or the first of the batch. The
+// others are judged by who holds the number.
+func (p *stepPlan) candidate(in stepInput, n int64, jobs []*job) *job {
+	chosen := jobs[0]
+	row, isLogged := in.logged[n]
+	if i := slices.IndexFunc(jobs, func(j *job) bool { return isLogged && row.is(j.Event) }); i >= 0 {
+		chosen = jobs[i]
+	}
+	holder := lastOf(chosen.Delivery, in.now)
+	if isLogged {
+		holder = Last{EventID: row.EventID, Source: row.Source, Fingerprint: cmp.Or(row.Fingerprint, row.Void)}
+	}
+	for _, j := range jobs {
+		if j != chosen {
+			p.landed[j] = atTie(j.Event, holder)
+		}
+	}
+	return chosen
 }
 
 func cloneCursor(in stepInput) *Entity {

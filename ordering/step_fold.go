@@ -103,7 +103,6 @@ func (p *stepPlan) judgeCandidates(in stepInput, candidates map[int64]*job) {
 		switch {
 		case isLogged && !row.is(j.Event):
 			p.landed[j] = Outcome{Disposition: Conflict, Reason: events.Conflict, Stored: stored, Detail: "its number is taken by event " + quoteID(row.EventID)}
-			p.rejudgeRivals(in, n, row)
 		case isLogged && in.base.Waiting.Has(n) && n != p.next.Blocked:
 			p.landed[j] = Outcome{Disposition: Duplicate, Stored: stored}
 		case ran:
@@ -119,21 +118,4 @@ func (p *stepPlan) judgeCandidates(in stepInput, candidates map[int64]*job) {
 			p.next.Waiting = p.next.Waiting.With(n)
 		}
 	}
-}
-
-// rejudgeRivals compares the other events of the batch with the logged one, since that holds their number.
-func (p *stepPlan) rejudgeRivals(in stepInput, n int64, row Row) {
-	for _, j := range in.jobs {
-		o, pending := p.landed[j]
-		if pending && j.Event.Seq == n && (o.Disposition == Duplicate || o.Disposition == Conflict) && j.Event.Generation == in.base.Gen {
-			p.landed[j] = atTie(j.Event, Last{EventID: row.EventID, Source: row.Source, Fingerprint: cmpOr(row.Fingerprint, "void")})
-		}
-	}
-}
-
-func cmpOr(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
