@@ -16,6 +16,7 @@ type Command struct {
 	backend.Choice
 	Files []string `arg:"" name:"file" help:"Scenario files."`
 	JSON  bool     `name:"json" help:"Print one JSON object per file."`
+	Cold  bool     `help:"Every invocation begins cold. Expectations of what a warm one costs may then fail."`
 	Seed  uint64   `help:"Decides how invocations that run at once interleave." default:"1"`
 }
 
@@ -30,7 +31,7 @@ func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, 
 		return exitUnplayable, err
 	}
 	defer func() { _ = b.Close() }() // its data is in memory
-	player := &Player{Backend: b, Parallel: b.Parallel(), Seed: c.Seed}
+	player := &Player{Backend: b, Parallel: b.Parallel(), Seed: c.Seed, Cold: c.Cold}
 	results := player.Play(ctx, c.Files)
 	if ctx.Err() != nil {
 		return exitFailed, errors.New("interrupted")

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	awsevents "github.com/aws/aws-lambda-go/events"
+
+	"inorder/functions"
 )
 
 type deliver struct{ ids []string }
@@ -44,9 +46,9 @@ func batches(waiting []*message) [][]*message {
 
 // deliver is one invocation of the warm function.
 func (w *world) deliver(batch []*message) error {
-	_, ctx, end := w.invocation()
+	i, ctx, end := w.invocation()
 	defer end()
-	acked, err := w.invoke(ctx, batch, w.mailbox.receive(batch, w.clock.Now()))
+	acked, err := w.invoke(ctx, i.consumer, batch, w.mailbox.receive(batch, w.clock.Now()))
 	if err != nil {
 		return err
 	}
@@ -56,17 +58,20 @@ func (w *world) deliver(batch []*message) error {
 
 // invocation begins one, with what the script has in store for the next.
 func (w *world) invocation() (*invocation, context.Context, context.CancelFunc) {
+	if w.alwaysCold {
+		w.warm = w.cold()
+	}
 	ctx, end := context.WithTimeout(w.ctx, maxInvocationTime)
-	i := &invocation{rules: w.rules, end: end}
+	i := &invocation{consumer: w.warm, rules: w.rules, end: end}
 	w.rules = nil
 	return i, onBehalfOf(ctx, i), end
 }
 
 // invoke returns which messages of the batch may leave the queue. An error of the handler brings all of them back, as
 // Lambda does; only a world that has come to its end is an error here.
-func (w *world) invoke(ctx context.Context, batch []*message, event awsevents.SQSEvent) (map[*message]bool, error) {
+func (w *world) invoke(ctx context.Context, consumer *functions.Consumer, batch []*message, event awsevents.SQSEvent) (map[*message]bool, error) {
 	acked := map[*message]bool{}
-	answer, err := w.warm.Handle(ctx, event)
+	answer, err := consumer.Handle(ctx, event)
 	if w.ctx.Err() != nil {
 		return nil, w.ctx.Err()
 	}
@@ -111,7 +116,7 @@ func (a concurrent) play(w *world, s step) error {
 		wait.Go(func() {
 			defer end()
 			defer turns.leave()
-			acked[n], errs[n] = w.invoke(ctx, picked[n], event)
+			acked[n], errs[n] = w.invoke(ctx, i.consumer, picked[n], event)
 		})
 	}
 	wait.Wait()
@@ -145,7 +150,7 @@ func (a crash) play(w *world, _ step) error {
 	}
 	batch := w.mailbox.pick(a.ids)
 	counted, ended := w.metrics.copy(), maps.Clone(w.endings)
-	if _, err := w.invoke(ctx, batch, w.mailbox.receive(batch, w.clock.Now())); err != nil {
+	if _, err := w.invoke(ctx, i.consumer, batch, w.mailbox.receive(batch, w.clock.Now())); err != nil {
 		return err
 	}
 	i.kill()

@@ -3,10 +3,14 @@ package scenario
 import (
 	"context"
 	"sync"
+
+	"inorder/functions"
 )
 
 // An invocation is one run of the function, with what the script does to it.
 type invocation struct {
+	consumer *functions.Consumer
+
 	place int // among those that run at once
 	turns *turnstile
 	end   context.CancelFunc

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"inorder/cmd/inorder/backend"
+	"inorder/ddb/local"
 	"inorder/functions/projections"
 )
 
@@ -21,6 +23,11 @@ type Player struct {
 	Backend  *backend.Backend
 	Parallel int    // scripts at once; at least 1 is taken
 	Seed     uint64 // decides how invocations that run at once interleave
+	Cold     bool   // every invocation begins without a memory of those before
+
+	// engine carries requests to the engine; nil: as they are. Tests take something out of them that way, and see
+	// that the scenarios notice.
+	engine http.RoundTripper
 
 	tables atomic.Int64
 }
@@ -110,7 +117,12 @@ func (p *Player) play(ctx context.Context, s script, seed uint64) ([]Failure, er
 	if err != nil {
 		return nil, err
 	}
-	w := newWorld(ctx, p.Backend, tables, s, seed)
+	engine := p.engine
+	if engine == nil {
+		engine = local.Transport()
+	}
+	w := newWorld(ctx, p.Backend, engine, tables, s, seed)
+	w.alwaysCold = p.Cold
 	w.play()
 	return w.failures, p.Backend.DropTables(ctx, tables)
 }

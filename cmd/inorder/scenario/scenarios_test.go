@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +121,21 @@ var minidynLacks = map[string]string{
 func notOnMinidyn(path string) (why string, lacks bool) {
 	why, lacks = minidynLacks[label(path)]
 	return why, lacks
+}
+
+// What a warm function remembers saves requests, and decides nothing: a cold one ends in the same place.
+func TestEveryScenarioHoldsInAColdFunction(t *testing.T) {
+	b := open(t, "")
+	player := &Player{Backend: b, Parallel: b.Parallel(), Seed: 1, Cold: true}
+	for _, r := range player.Play(t.Context(), scenarioFiles(t)) {
+		r.Failures = slices.DeleteFunc(r.Failures, func(f Failure) bool { return strings.HasPrefix(f.What, "requests.") })
+		_, lacks := notOnMinidyn(r.File)
+		if len(r.Failures) > 0 && (b.Name() != local.Minidyn || !lacks) {
+			var text strings.Builder
+			r.write(&text)
+			t.Errorf("play it again with --cold:\n%s", text.String())
+		}
+	}
 }
 
 func TestMinidynLacksNoScenarioThatIsGone(t *testing.T) {

@@ -2,12 +2,12 @@ package scenario
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync"
 
 	"inorder/cmd/inorder/backend"
 	"inorder/ddb"
-	"inorder/ddb/local"
 	"inorder/events"
 	"inorder/functions"
 	"inorder/ordering"
@@ -26,16 +26,18 @@ type world struct {
 	mailbox *mailbox
 	metrics counters
 
-	look     *ddb.Store // reads that are neither counted nor made to fail
-	warm     *functions.Consumer
-	rules    []*rule // for the next invocation
-	failures []Failure
+	look  *ddb.Store // reads that are neither counted nor made to fail
+	warm  *functions.Consumer
+	rules []*rule // for the next invocation
+
+	alwaysCold bool
+	failures   []Failure
 
 	observed sync.Mutex
 	endings  map[string]ending // of the last delivery, by the file's id
 }
 
-func newWorld(ctx context.Context, b *backend.Backend, tables ddb.Tables, s script, seed uint64) *world {
+func newWorld(ctx context.Context, b *backend.Backend, engine http.RoundTripper, tables ddb.Tables, s script, seed uint64) *world {
 	w := &world{
 		ctx: ctx, script: s, seed: seed, backend: b, tables: tables,
 		clock:   clock{at: epoch},
@@ -44,7 +46,7 @@ func newWorld(ctx context.Context, b *backend.Backend, tables ddb.Tables, s scri
 		endings: map[string]ending{},
 	}
 	w.queues = &backend.Queues{Now: w.clock.Now}
-	w.wire = &wire{engine: local.Transport(), queues: w.queues}
+	w.wire = &wire{engine: engine, queues: w.queues}
 	w.warm = w.cold()
 	return w
 }
