@@ -3,7 +3,7 @@ package ordering
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -30,7 +30,7 @@ func parseAmount(value any) (*apd.Decimal, error) {
 	case events.Number:
 		text = string(v)
 	case string:
-		if !decimalText(v) {
+		if !decimalText.MatchString(v) {
 			return nil, errNotANumber
 		}
 		text = v
@@ -47,11 +47,9 @@ func parseAmount(value any) (*apd.Decimal, error) {
 	return d, fits(d)
 }
 
-// decimalText tells a decimal string from what the library also reads: NaN, Infinity, a leading plus, blanks.
-func decimalText(s string) bool {
-	digits := strings.TrimPrefix(s, "-")
-	return digits != "" && digits[0] >= '0' && digits[0] <= '9' && strings.Trim(digits, "0123456789.eE+-") == ""
-}
+// decimalText is a decimal string: a JSON number's form, for which leading zeros are no harm. The library reads more:
+// NaN, Infinity, a leading plus, a dot at either end.
+var decimalText = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // fits reports errNumberRange for what the table would refuse.
 func fits(d *apd.Decimal) error {

@@ -27,7 +27,7 @@ func (p *statePlan) planParts(s *events.Stream, known *Entity, jobs []*job, now 
 		verdict, won := f.judge(known)
 		refused, rest := splitBy(jobs, func(j *job) bool { return verdict[j].Disposition == Conflict })
 		if len(refused) == 0 {
-			p.settleParts(jobs, f, verdict, len(won) > 0)
+			p.settleParts(known, jobs, f, verdict, len(won) > 0)
 			if len(won) > 0 {
 				p.write = f.write(s, known, won, now)
 			}
@@ -41,7 +41,7 @@ func (p *statePlan) planParts(s *events.Stream, known *Entity, jobs []*job, now 
 }
 
 // settleParts says on what each event's verdict depends.
-func (p *statePlan) settleParts(jobs []*job, f folded, verdict verdicts, writes bool) {
+func (p *statePlan) settleParts(known *Entity, jobs []*job, f folded, verdict verdicts, writes bool) {
 	for _, j := range jobs {
 		o, judged := verdict[j]
 		rivalry, isRival := f.rivals[j]
@@ -57,7 +57,7 @@ func (p *statePlan) settleParts(jobs []*job, f folded, verdict verdicts, writes 
 			}
 		case o.Disposition == Applied:
 			p.landed[j] = o
-		case o.Disposition == Stale:
+		case o.Disposition == Stale, !known.Last.is(j.Event): // its marker, where there are any, knows more
 			p.lone[j] = o
 		default:
 			p.final[j] = o
@@ -79,9 +79,12 @@ func foldParts(s *events.Stream, jobs []*job) folded {
 		f.floor = events.SeqClock(jobs[0].Event.Generation, 0)
 	}
 	byName := map[string]*job{}
-	ascending := slices.Clone(jobs)
-	slices.SortStableFunc(ascending, func(a, b *job) int { return compareText(a.Event.Clock, b.Event.Clock) })
-	for _, j := range ascending {
+	newestFirst := slices.Clone(jobs)
+	slices.SortStableFunc(newestFirst, func(a, b *job) int { return compareText(b.Event.Clock, a.Event.Clock) })
+	for _, j := range newestFirst {
+		if f.tomb != nil && j.Event.Clock < f.tomb.Event.Clock {
+			break // the tombstone covers it and everything older
+		}
 		wipes := s.Clock == events.ClockAttribute && j.Event.Tombstone
 		names := partNames(s, j.Event)
 		if rival := f.samePosition(byName, j, names, wipes); rival != nil {
@@ -89,11 +92,13 @@ func foldParts(s *events.Stream, jobs []*job) folded {
 			continue
 		}
 		if wipes {
-			f.tomb, byName = j, map[string]*job{}
+			f.tomb = j
 			continue
 		}
 		for _, name := range names {
-			byName[name] = j
+			if byName[name] == nil {
+				byName[name] = j
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
