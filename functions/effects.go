@@ -34,15 +34,15 @@ type Effects struct {
 // The group is the entity, so that a receiver gets its effects in order and entities do not wait for each other. The
 // deduplication id names the effect, so that SQS drops what is sent again within five minutes; later copies have to be
 // told by what stands in the message.
-func (s *Effects) Send(ctx context.Context, key ordering.Key, effects []ordering.Effect) error {
+func (s *Effects) Send(ctx context.Context, key ordering.Key, effects []ordering.Effect) (sent int, err error) {
 	entity := ddb.EntityPK(key)
-	for _, e := range effects {
+	for sent, e := range effects {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("send effect %d of number %d: %w", e.Index, e.Seq, err)
+			return sent, fmt.Errorf("send effect %d of number %d: %w", e.Index, e.Seq, err)
 		}
 		body, err := EffectBody(e)
 		if err != nil {
-			return fmt.Errorf("write effect %d of number %d: %w", e.Index, e.Seq, err)
+			return sent, fmt.Errorf("write effect %d of number %d: %w", e.Index, e.Seq, err)
 		}
 		_, err = s.SQS.SendMessage(ctx, &sqs.SendMessageInput{
 			QueueUrl:               aws.String(s.URL),
@@ -51,10 +51,10 @@ func (s *Effects) Send(ctx context.Context, key ordering.Key, effects []ordering
 			MessageDeduplicationId: aws.String(hashed(entity, e.Generation, e.Seq, e.Index)),
 		})
 		if err != nil {
-			return fmt.Errorf("send effect %d of number %d: %w", e.Index, e.Seq, err)
+			return sent, fmt.Errorf("send effect %d of number %d: %w", e.Index, e.Seq, err)
 		}
 	}
-	return nil
+	return len(effects), nil
 }
 
 // EffectBody is the message that the receivers of effects parse, numbers with every digit.

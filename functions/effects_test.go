@@ -27,7 +27,7 @@ var ledgerA = ordering.Key{Consumer: "c", Stream: "ledger", ID: "a"}
 // Receivers parse exactly these members, numbers with every digit.
 func TestEffectByteForByte(t *testing.T) {
 	fake := &fakeSQS{}
-	if err := (&Effects{SQS: fake, URL: "https://sqs/effects.fifo"}).Send(t.Context(), ledgerA, someEffects(1)); err != nil {
+	if _, err := (&Effects{SQS: fake, URL: "https://sqs/effects.fifo"}).Send(t.Context(), ledgerA, someEffects(1)); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"consumer":"c","stream":"ledger","entity_id":"a","source":"","generation":2,"seq":1,"index":0,"event_id":"e1","type":"Posted",` +
@@ -44,7 +44,7 @@ func TestEffectByteForByte(t *testing.T) {
 func TestEffectIDs(t *testing.T) {
 	fake := &fakeSQS{}
 	send := func(key ordering.Key, e ordering.Effect) (group, dedup string) {
-		if err := (&Effects{SQS: fake}).Send(t.Context(), key, []ordering.Effect{e}); err != nil {
+		if _, err := (&Effects{SQS: fake}).Send(t.Context(), key, []ordering.Effect{e}); err != nil {
 			t.Fatal(err)
 		}
 		in := fake.sent[len(fake.sent)-1]
@@ -75,13 +75,13 @@ func TestEffectIDs(t *testing.T) {
 // EffectOrder: after a failure nothing later may be on its way.
 func TestEffectsStopAtTheFirstFailure(t *testing.T) {
 	fake := &fakeSQS{err: errThrottledSend, nth: 3}
-	err := (&Effects{SQS: fake}).Send(t.Context(), ledgerA, someEffects(5))
-	if !errors.Is(err, errThrottledSend) || len(fake.sent) != 2 || !strings.Contains(err.Error(), "number 3") {
+	sent, err := (&Effects{SQS: fake}).Send(t.Context(), ledgerA, someEffects(5))
+	if !errors.Is(err, errThrottledSend) || sent != 2 || len(fake.sent) != 2 || !strings.Contains(err.Error(), "number 3") {
 		t.Errorf("%v after %d", err, len(fake.sent))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (&Effects{SQS: fake}).Send(ctx, ledgerA, someEffects(1)); !errors.Is(err, context.Canceled) || len(fake.sent) != 2 {
+	if _, err := (&Effects{SQS: fake}).Send(ctx, ledgerA, someEffects(1)); !errors.Is(err, context.Canceled) || len(fake.sent) != 2 {
 		t.Errorf("%v after %d", err, len(fake.sent))
 	}
 }

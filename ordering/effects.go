@@ -41,11 +41,17 @@ func (r *stepRun) dispatch(ctx context.Context, e *Entity, ran map[int64]*events
 		if err != nil {
 			return e, err
 		}
-		if err := r.send(ctx, due); err != nil {
-			return e, err
+		unsent, sendErr := r.send(ctx, due)
+		if sendErr != nil {
+			last = unsent - 1
 		}
-		if e, err = r.moveDispatched(ctx, e, Position{e.Gen, last}); err != nil {
-			return e, err
+		if last >= first {
+			if e, err = r.moveDispatched(ctx, e, Position{e.Gen, last}); err != nil {
+				return e, err
+			}
+		}
+		if sendErr != nil {
+			return e, sendErr
 		}
 	}
 	return e, nil
@@ -117,26 +123,29 @@ func (r *stepRun) rowsFor(ctx context.Context, gen, first, last int64, ran map[i
 	return bySeq, nil
 }
 
-func (r *stepRun) send(ctx context.Context, due []effect) error {
+// send returns, with an error, the number of the first effect that was not sent: what lies before it is.
+func (r *stepRun) send(ctx context.Context, due []effect) (unsent int64, err error) {
 	if len(due) == 0 {
-		return nil
+		return 0, nil
 	}
 	messages := make([]Effect, len(due))
 	for i, d := range due {
 		messages[i] = d.Effect
 		messages[i].Consumer = r.key.Consumer
 	}
-	if err := r.Effects.Send(ctx, r.key, messages); err != nil {
-		return fmt.Errorf("send effects of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
+	sent, err := r.Effects.Send(ctx, r.key, messages)
+	if err != nil {
+		unsent = due[min(sent, len(due)-1)].Seq
+		err = fmt.Errorf("send effects of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	}
-	for _, d := range due {
+	for _, d := range due[:sent] {
 		pattern := r.stream.Types[0]
 		if d.event != nil {
 			pattern = d.event.Pattern
 		}
 		r.report.Counts[Count{MetricDispatched, pattern}]++
 	}
-	return nil
+	return unsent, err
 }
 
 // moveDispatched says that effects up to here are sent. It never goes back: where others moved the entity meanwhile,

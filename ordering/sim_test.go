@@ -281,8 +281,8 @@ func (v view) Copy(_ context.Context, c ordering.Copy) error {
 	})
 }
 
-func (v view) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect) error {
-	for _, e := range effects {
+func (v view) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect) (int, error) {
+	for i, e := range effects {
 		err := v.do(fmt.Sprint("effect ", e.Generation, ".", e.Seq), func() error {
 			id := fmt.Sprint(e.Generation, e.Seq, e.Index)
 			if !v.sent[id] {
@@ -292,8 +292,8 @@ func (v view) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect)
 			return nil
 		})
 		if err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return len(effects), nil
 }

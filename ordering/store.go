@@ -145,6 +145,7 @@ type Copy struct {
 
 // EffectSender takes effects to the effects queue.
 type EffectSender interface {
-	// Send returns nil once all of them are durable, in the order given. After an error any prefix may have been sent.
-	Send(ctx context.Context, key Key, effects []Effect) error
+	// Send returns how many of them are durable, in the order given: all of them, or fewer and an error. The one
+	// behind those may have been sent as well.
+	Send(ctx context.Context, key Key, effects []Effect) (sent int, err error)
 }

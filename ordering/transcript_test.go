@@ -162,9 +162,9 @@ func (p *transcript) Copy(_ context.Context, c ordering.Copy) error {
 }
 
 // Send implements ordering.EffectSender.
-func (p *transcript) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect) error {
+func (p *transcript) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect) (int, error) {
 	for _, e := range effects {
 		p.effects = append(p.effects, fmt.Sprintf("%d.%d.%d %s %v", e.Generation, e.Seq, e.Index, e.EventID, e.Data))
 	}
-	return nil
+	return len(effects), nil
 }
