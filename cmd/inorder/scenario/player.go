@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,6 +30,8 @@ type Player struct {
 	// that the scenarios notice.
 	engine http.RoundTripper
 
+	named  sync.Once
+	name   string
 	tables atomic.Int64
 }
 
@@ -113,7 +116,8 @@ func (p *Player) run(ctx context.Context, jobs []job) {
 
 // play plays one script in a world of its own.
 func (p *Player) play(ctx context.Context, s script, seed uint64) ([]Failure, error) {
-	tables, err := p.Backend.CreateTables(ctx, fmt.Sprintf("scenario%05d", p.tables.Add(1)))
+	p.named.Do(func() { p.name = rand.Text() }) // an engine at an address may be somebody else's, too
+	tables, err := p.Backend.CreateTables(ctx, fmt.Sprintf("scenario-%s-%05d", p.name, p.tables.Add(1)))
 	if err != nil {
 		return nil, err
 	}

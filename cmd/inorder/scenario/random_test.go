@@ -31,8 +31,11 @@ func TestRandomScriptsEndWhereTheModelSays(t *testing.T) {
 		files = append(files, path)
 	}
 	b := open(t, local.Dynoxide)
-	player := &Player{Backend: b, Parallel: b.Parallel(), Seed: *randomFirst}
-	for _, r := range player.Play(t.Context(), files) {
+	half := (len(files) + 1) / 2
+	warm := &Player{Backend: b, Parallel: b.Parallel(), Seed: *randomFirst}
+	cold := &Player{Backend: b, Parallel: b.Parallel(), Seed: *randomFirst, Cold: true}
+	results := append(warm.Play(t.Context(), files[:half]), cold.Play(t.Context(), files[half:])...)
+	for _, r := range results {
 		if r.OK {
 			continue
 		}
