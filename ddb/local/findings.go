@@ -27,7 +27,7 @@ const (
 	// ByteOrder: strings compare by the bytes of their UTF-8, in conditions and in sort keys
 	// ("Supported data types and naming rules in Amazon DynamoDB", String).
 	ByteOrder Name = "byte-order"
-	// DottedNames: behind a placeholder a name with a dot is one attribute, not a path
+	// DottedNames: behind a placeholder a name with a dot is one attribute, not a path, also beside one of its prefix
 	// ("Expression attribute names (aliases) in DynamoDB", Attribute names containing special characters).
 	DottedNames Name = "dotted-names"
 	// BinaryValues: bytes come back as they went, the NUL and the invalid UTF-8 included, and compare equal

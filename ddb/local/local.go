@@ -94,8 +94,8 @@ func startBest(ctx context.Context) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine.Note = "dynoxide is not installed here, so this runs on minidyn, which is not exact with numbers: " +
-		"`make tools` installs dynoxide."
+	engine.Note = "dynoxide is not installed here, so this runs on minidyn, which is not exact with numbers " +
+		"and cannot keep partial states (clock: attribute or source): `make tools` installs dynoxide."
 	return engine, nil
 }
 

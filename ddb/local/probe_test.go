@@ -17,7 +17,7 @@ import (
 var knownToLack = map[string][]Name{
 	Dynoxide: {OperatorLimit, EmptyNames},
 	Minidyn: {
-		OldItemPut, ContainsMissing, OldItemTransact, TransactToken, ExactAdd, ExactIntegers, ExactSets, NumberRange,
+		OldItemPut, ContainsMissing, DottedNames, OldItemTransact, TransactToken, ExactAdd, ExactIntegers, ExactSets, NumberRange,
 		ItemLimit, OperatorLimit, ExpressionLimit, EmptyKeys, SparseIndex, ConsumedCapacity, SetUpdates, EmptyNames,
 	},
 }

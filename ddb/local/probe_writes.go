@@ -149,6 +149,9 @@ func byteOrder(ctx context.Context, b bench) error {
 }
 
 func dottedNames(ctx context.Context, b bench) error {
+	if err := b.put(ctx, b.with(item{"_clock": text("beside it")})); err != nil {
+		return err
+	}
 	if err := b.update(ctx, "SET #c = :n", item{":n": number("5")}); err != nil {
 		return err
 	}
