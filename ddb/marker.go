@@ -23,13 +23,13 @@ func encodeMarker(m ordering.Marker) item {
 func decodeMarker(it item, m ordering.Marker) (ordering.Marker, error) {
 	r := &itemReader{item: it}
 	found := ordering.Marker{
-		Consumer:     m.Consumer,
-		Source:       m.Source,
-		EventID:      m.EventID,
-		Fingerprint:  r.text(rowFingerprint),
-		MessageID:    r.text(rowMessageID),
-		Token:        r.text(rowToken),
-		ExpiresAt:    r.epoch(attrExpiresAt),
+		Consumer:    m.Consumer,
+		Source:      m.Source,
+		EventID:     m.EventID,
+		Fingerprint: r.text(rowFingerprint),
+		MessageID:   r.text(rowMessageID),
+		Token:       r.text(rowToken),
+		ExpiresAt:   r.epoch(attrExpiresAt),
 	}
 	return found, r.err
 }
