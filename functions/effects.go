@@ -57,6 +57,18 @@ func (s *Effects) Send(ctx context.Context, key ordering.Key, effects []ordering
 	return len(effects), nil
 }
 
+// Sendable measures an effect as the message that it would be.
+func (s *Effects) Sendable(e ordering.Effect) error {
+	body, err := EffectBody(e)
+	if err != nil {
+		return fmt.Errorf("it cannot be written as JSON: %w", err)
+	}
+	if len(body) > maxMessageBytes {
+		return fmt.Errorf("it has %d bytes, and a message at most %d", len(body), maxMessageBytes)
+	}
+	return nil
+}
+
 // EffectBody is the message that the receivers of effects parse, numbers with every digit.
 func EffectBody(e ordering.Effect) (string, error) {
 	exact := json.MarshalToFunc(func(to *jsontext.Encoder, n events.Number) error {

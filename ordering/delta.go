@@ -25,11 +25,13 @@ type deltaInput struct {
 	letAdd bool
 	// careful: the database refused to add, so each amount is judged here.
 	careful bool
+	// alone: together the events would make the item too large, so each is tried by itself.
+	alone bool
 }
 
 // deltaPlan is what a delta decision comes to: one compare-and-set, or additions that need none.
 type deltaPlan struct {
-	fresh  bool
+	fresh  bool // it looks beyond the window, or refuses a sum: it must not rest on a cached copy
 	final  verdicts
 	landed verdicts
 	early  []*job
@@ -47,7 +49,13 @@ func planDelta(in deltaInput) deltaPlan {
 	if len(counted) == 0 && !p.fresh {
 		return p
 	}
-	next := p.fold(in, counted)
+	if in.alone && len(counted) > 1 {
+		counted = counted[:1]
+		maps.DeleteFunc(p.landed, func(j *job, o Outcome) bool {
+			return o.Disposition != Deferred && j.Event.Seq != counted[0].Event.Seq
+		})
+	}
+	next, counted := p.fold(in, counted)
 	if len(p.landed) == 0 {
 		return p
 	}
@@ -122,8 +130,9 @@ func deltaAmounts(s *events.Stream, e *events.Event) (map[string]*apd.Decimal, *
 	return amounts, nil
 }
 
-// fold is the entity after a compare-and-set that counts these events.
-func (p *deltaPlan) fold(in deltaInput, counted []*job) *Entity {
+// fold is the entity after a compare-and-set that counts these events, and those of them that it does count. What does
+// not fit is refused only on a fresh read: another may have made room.
+func (p *deltaPlan) fold(in deltaInput, all []*job) (after *Entity, counted []*job) {
 	next := *in.base
 	next.Exists, next.Rev, next.Token = true, in.prev.Rev+1, in.token
 	next.State = maps.Clone(in.base.State)
@@ -131,11 +140,13 @@ func (p *deltaPlan) fold(in deltaInput, counted []*job) *Entity {
 		next.State = map[string]any{}
 	}
 	stored := events.SeqClock(in.base.Gen, in.base.Effective())
-	for _, j := range counted {
+	for _, j := range all {
 		if err := addTo(next.State, p.amount[j]); err != nil {
+			p.fresh = true
 			p.final[j] = quarantined(&events.Refusal{Reason: events.NumberRange, Detail: err.Error()})
 			continue
 		}
+		counted = append(counted, j)
 		next.Ahead = next.Ahead.With(j.Event.Seq)
 		next.Last = lastOf(j.Delivery, in.now)
 		next.Last.Clock = j.Event.Clock
@@ -151,7 +162,7 @@ func (p *deltaPlan) fold(in deltaInput, counted []*job) *Entity {
 		}
 	}
 	next.settleGap(in.prev, in.now, false, time.Time{})
-	return &next
+	return &next, counted
 }
 
 func deferredNumber(j *job, o Outcome) int64 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"inorder/events"
 )
@@ -24,6 +25,7 @@ type deltaRun struct {
 	fresh   bool
 	letAdd  bool
 	careful bool
+	alone   bool
 	lost    int
 	turns   int
 }
@@ -47,8 +49,11 @@ func (r *deltaRun) all(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.turns++; r.lost >= maxRounds || r.turns > maxTurns {
+		if r.lost >= maxRounds {
 			return errBusy
+		}
+		if r.turns++; r.turns > maxTurns {
+			return errNoEnd
 		}
 		if err := r.round(ctx); err != nil {
 			return err
@@ -64,7 +69,7 @@ func (r *deltaRun) round(ctx context.Context) error {
 	}
 	in := deltaInput{
 		stream: r.stream, prev: r.entity, base: base, jobs: open(r.jobs),
-		now: r.Now(), token: r.NewToken(), letAdd: r.letAdd, careful: r.careful,
+		now: r.Now(), token: r.NewToken(), letAdd: r.letAdd, careful: r.careful, alone: r.alone,
 	}
 	p := planDelta(in)
 	if p.fresh && !r.fresh {
@@ -111,6 +116,9 @@ func (r *deltaRun) move(ctx context.Context, p deltaPlan) error {
 	if errors.Is(err, ErrContended) {
 		return r.again(ctx)
 	}
+	if errors.Is(err, ErrTooLarge) {
+		return r.separate(p, err)
+	}
 	if err != nil {
 		return fmt.Errorf("count in %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	}
@@ -122,6 +130,21 @@ func (r *deltaRun) move(ctx context.Context, p deltaPlan) error {
 	r.note(p)
 	r.decide(p.landed)
 	return nil
+}
+
+// separate tries each event by itself where they are too large together, and refuses the one that is too large alone.
+func (r *deltaRun) separate(p deltaPlan, tooLarge error) error {
+	if !r.alone {
+		r.alone = true
+		return nil
+	}
+	for j, o := range p.landed {
+		if o.Disposition == Applied {
+			j.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "the entity would be larger than an item of the table may be (400 KB)"}))
+			return nil
+		}
+	}
+	return tooLarge
 }
 
 // again is another round, a little later, on an item that a transaction holds.
@@ -161,6 +184,8 @@ func (r *deltaRun) add(ctx context.Context, in deltaInput, p deltaPlan) error {
 		return nil
 	case errors.Is(err, ErrContended):
 		return r.again(ctx)
+	case errors.Is(err, ErrTooLarge):
+		return r.separate(p, err)
 	case errors.Is(err, ErrNumberRange):
 		r.careful, r.lost = true, r.lost+1
 		return r.readAgain(ctx)
@@ -176,7 +201,7 @@ func (r *deltaRun) add(ctx context.Context, in deltaInput, p deltaPlan) error {
 	r.noteAdded(chunk, now)
 	landed := verdicts{}
 	for j, o := range p.landed {
-		if contains(chunk, j) || o.Disposition != Applied && len(p.adds) == 1 {
+		if slices.Contains(chunk, j) || o.Disposition != Applied && len(p.adds) == 1 {
 			landed[j] = o
 		}
 	}
@@ -196,7 +221,8 @@ func (r *deltaRun) noteAdded(chunk []*job, now *Entity) {
 
 // tidy moves the cursor through what is counted once it lags far behind, and takes the entity out of the sweeper's
 // index where nothing is missing any more. Of several invocations that see the lag only the one whose addition crossed
-// the mark acts. Nothing is lost where it fails: the next one, or the sweeper, does it.
+// the mark acts. Nothing is lost where it fails: a lag alone is no gap, and whoever crosses the next mark, or writes in
+// order, moves the cursor all the way.
 func (r *deltaRun) tidy(ctx context.Context, now *Entity, added int) {
 	lag := int(now.Effective() - now.Applied)
 	switch {

@@ -31,7 +31,7 @@ func (r *stepRun) owes(e *Entity) bool {
 // dispatch sends what lies between _dispatched and the cursor, in order, and then moves _dispatched. A crash between
 // the two sends again what the receiver's deduplication, or after its five minutes the receiver, must recognise.
 func (r *stepRun) dispatch(ctx context.Context, e *Entity, ran map[int64]*events.Event) (*Entity, error) {
-	for e.owesEffects() {
+	for gen := e.Gen; e.Gen == gen && e.owesEffects(); { // another generation is another's, with events of its own
 		first := int64(1)
 		if e.Dispatched.Gen == e.Gen {
 			first = e.Dispatched.Seq + 1

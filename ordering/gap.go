@@ -1,6 +1,9 @@
 package ordering
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // highest is the highest number that the entity knows of.
 func (c *Cursor) highest() int64 {
@@ -26,12 +29,12 @@ func (e *Entity) settleGap(prev *Entity, now time.Time, drained bool, lowestWait
 		e.Gap = nil
 		return
 	}
-	if prev.Gap == nil {
+	if prev.Gap == nil || prev.Gen != e.Gen {
 		e.Gap = &Gap{Since: now}
 		return
 	}
 	gap := *prev.Gap
-	if e.Effective() != prev.Effective() || e.Gen != prev.Gen {
+	if e.Effective() != prev.Effective() {
 		gap.Escalations, gap.EscalateAt = 0, time.Time{}
 		if drained {
 			gap.Since = now
@@ -53,7 +56,7 @@ func (e *Entity) Absent() bool {
 	}
 	if len(e.Clocks) > 0 && len(e.Tombs) > 0 { // clock: source
 		for source := range e.Clocks {
-			if !contains(e.Tombs, source) {
+			if !slices.Contains(e.Tombs, source) {
 				return false
 			}
 		}
@@ -63,13 +66,4 @@ func (e *Entity) Absent() bool {
 		return false
 	}
 	return len(e.Tombs) > 0 || e.Rev > 0 // a floor with nothing above it: clock: attribute, deleted
-}
-
-func contains[T comparable](all []T, s T) bool {
-	for _, x := range all {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"inorder/events"
@@ -24,19 +25,20 @@ type history struct {
 	cursor   int64          // step and delta
 	blocked  int64          // the number that the projection cannot take
 	complete bool           // every effect of the last generation goes out
+	each     int            // how many effects an event has; 0: one
 	last     int64          // the last generation
 }
 
 // The histories, by what they are about.
 var (
 	states = []func(*rand.Rand) history{wholeHistory, attributeHistory, sourceHistory}
-	steps  = []func(*rand.Rand) history{stepHistory}
+	steps  = []func(*rand.Rand) history{stepHistory, livesHistory, projectedHistory}
 	deltas = []func(*rand.Rand) history{deltaHistory, markedHistory}
 	all    = slices.Concat(states, steps, deltas)
 )
 
 func newHistory(name, stream string) history {
-	config, err := events.ParseStreams([]byte("consumer: c\nstreams:\n  - "+stream+"\n"), events.Options{Projections: []string{"tally"}})
+	config, err := events.ParseStreams([]byte("consumer: c\nstreams:\n  - "+stream+"\n"), events.Options{Projections: []string{"tally", "nested"}})
 	if err != nil {
 		panic(err)
 	}
@@ -139,14 +141,22 @@ func sourceHistory(rng *rand.Rand) history {
 
 func stepHistory(rng *rand.Rand) history {
 	options := []string{"", ", effects: true", ", log: all", ", window: 4"}[rng.IntN(4)]
+	return stepsOf(rng, options, 1+rng.IntN(5)/3, 1+rng.IntN(8))
+}
+
+// livesHistory is about one life ending and the next one beginning, with effects owed and numbers beyond the window.
+func livesHistory(rng *rand.Rand) history {
+	return stepsOf(rng, []string{", effects: true", ", effects: true, window: 2"}[rng.IntN(2)], 2+rng.IntN(2), 1+rng.IntN(4))
+}
+
+func stepsOf(rng *rand.Rand, options string, generations, most int) history {
 	h := newHistory("step"+options, "{name: s, types: [T], mode: step, ignore: [I], projection: {sum: {n: data.n}, set: {last: data.n}}"+options+"}")
-	h.complete = options == ", effects: true"
-	generations := 1 + rng.IntN(5)/3
+	h.complete = strings.HasPrefix(options, ", effects: true")
 	for g := range generations {
 		h.state, h.cursor, h.blocked, h.last = map[string]any{}, 0, 0, int64(g)
-		sum, n := 0, 1+rng.IntN(8)
+		sum, n := 0, 1+rng.IntN(most)
 		poison := 0
-		if rng.IntN(5) == 0 && options != ", window: 4" {
+		if rng.IntN(5) == 0 && !strings.Contains(options, "window") {
 			poison = 1 + rng.IntN(n)
 		}
 		for seq := 1; seq <= n; seq++ {
@@ -169,6 +179,29 @@ func stepHistory(rng *rand.Rand) history {
 		}
 	}
 	return h
+}
+
+// projectedHistory has a projection in Go that changes, against all advice, what it is given.
+func projectedHistory(rng *rand.Rand) history {
+	h := newHistory("projection in Go", "{name: s, types: [T], mode: step, effects: true, projection: nested}")
+	h.complete, h.each = true, 2
+	for seq := 1; seq <= 1+rng.IntN(7); seq++ {
+		h.cursor = int64(seq)
+		h.state = map[string]any{"deep": map[string]any{"marks": strings.Repeat("I", seq)}}
+		h.say(rng, fmt.Sprintf(`{"event_id":"%d","type":"T","entity_id":"x","seq":%d,"data":{}}`, seq, seq))
+	}
+	return h
+}
+
+func nested(state map[string]any, e *events.Event) (map[string]any, []any, error) {
+	deep, _ := state["deep"].(map[string]any)
+	if deep == nil {
+		deep = map[string]any{}
+		state["deep"] = deep
+	}
+	marks, _ := deep["marks"].(string)
+	deep["marks"] = marks + "I"
+	return state, []any{"first of " + e.ID, "second of " + e.ID}, nil
 }
 
 func deltaHistory(rng *rand.Rand) history {

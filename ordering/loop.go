@@ -79,6 +79,9 @@ const maxRounds = 24
 // honest work is a whole window that drains, a few hundred rows at a time.
 const maxTurns = 1000
 
+// errNoEnd is why a delivery is deferred whose entity needs more turns than that.
+var errNoEnd = errors.New("the entity needs more turns than one invocation has")
+
 // errBusy is why a delivery that lost every round is deferred.
 var errBusy = errors.New("the entity kept moving: others write it faster than this invocation can decide")
 

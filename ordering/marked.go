@@ -71,6 +71,10 @@ func (l *Loop) addMarked(ctx context.Context, key Key, s *events.Stream, chunk [
 	case errors.Is(err, ErrContended):
 	case errors.Is(err, ErrNumberRange):
 		l.addCarefully(ctx, key, s, chunk, amounts)
+	case errors.Is(err, ErrTooLarge) && len(chunk) == 1:
+		chunk[0].decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "the entity would be larger than an item of the table may be (400 KB)"}))
+	case errors.Is(err, ErrTooLarge):
+		l.addCarefully(ctx, key, s, chunk, amounts)
 	default:
 		giveUp(chunk, fmt.Errorf("add to %s of stream %s: %w", quoteID(key.ID), s.Name, err))
 	}

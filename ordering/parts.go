@@ -80,7 +80,7 @@ func foldParts(s *events.Stream, jobs []*job) folded {
 	}
 	byName := map[string]*job{}
 	newestFirst := slices.Clone(jobs)
-	slices.SortStableFunc(newestFirst, func(a, b *job) int { return compareText(b.Event.Clock, a.Event.Clock) })
+	slices.SortStableFunc(newestFirst, func(a, b *job) int { return strings.Compare(b.Event.Clock, a.Event.Clock) })
 	for _, j := range newestFirst {
 		if f.tomb != nil && j.Event.Clock < f.tomb.Event.Clock {
 			break // the tombstone covers it and everything older

@@ -25,12 +25,13 @@ func projectStep(s *events.Stream, projections map[string]Projector, state map[s
 	if !registered {
 		return nil, nil, fmt.Errorf("projection %s is not registered", s.Projection.Name)
 	}
-	next, effects, err = project(maps.Clone(state), e)
+	own, _ := ownValue(state).(map[string]any) // whatever it changes, the state that was read stays as it is
+	next, effects, err = project(own, e)
 	if err != nil {
 		return nil, nil, fmt.Errorf("projection %s: %w", s.Projection.Name, err)
 	}
-	own, _ := ownValue(next).(map[string]any)
-	return own, effects, checkAttributes(own)
+	result, _ := ownValue(next).(map[string]any)
+	return result, effects, checkAttributes(result)
 }
 
 // projectBuiltIn is `sum` and `set`. What an event does not say stays as it is.
@@ -66,10 +67,7 @@ func projectBuiltIn(p events.Projection, state map[string]any, e *events.Event) 
 // checkAttributes reports what the table could not hold.
 func checkAttributes(state map[string]any) error {
 	for name, value := range state {
-		if name == "" || name[0] == '_' {
-			return fmt.Errorf("attribute %.40q: names that are empty or start with _ are the consumer's", name)
-		}
-		if r := refuseValue(name, value, 1); r != nil {
+		if r := refuseAttribute(name, value); r != nil {
 			return fmt.Errorf("%s: %s", r.Reason, r.Detail)
 		}
 	}

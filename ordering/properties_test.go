@@ -1,6 +1,7 @@
 package ordering_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -87,10 +88,15 @@ func TestNoSilentLoss(t *testing.T) {
 // EffectOrder: per generation in order, none twice, and all of the last one.
 func TestEffectOrder(t *testing.T) {
 	simulate(t, steps, func(w *world) (faults []string) {
-		at, sent := ordering.Position{}, map[ordering.Position]bool{}
+		type place struct {
+			gen, seq int64
+			index    int
+		}
+		var at place
+		sent := map[place]bool{}
 		for _, e := range w.received {
-			here := ordering.Position{Gen: e.Generation, Seq: e.Seq}
-			if here.Gen < at.Gen || here.Gen == at.Gen && here.Seq <= at.Seq {
+			here := place{e.Generation, e.Seq, e.Index}
+			if cmp.Or(cmp.Compare(here.gen, at.gen), cmp.Compare(here.seq, at.seq), cmp.Compare(here.index, at.index)) <= 0 && len(sent) > 0 {
 				faults = append(faults, fmt.Sprintf("%v comes after %v", here, at))
 			}
 			at, sent[here] = here, true
@@ -100,16 +106,20 @@ func TestEffectOrder(t *testing.T) {
 		}
 		for _, m := range w.history.messages {
 			e := w.history.config.Decode(*m, begin)[0].Event
-			due := e.Generation == w.history.last && e.Seq <= w.history.cursor && !e.Ignored
-			if due && !sent[ordering.Position{Gen: e.Generation, Seq: e.Seq}] {
-				faults = append(faults, fmt.Sprintf("the effect of %d was never sent", e.Seq))
+			if e.Generation != w.history.last || e.Seq > w.history.cursor || e.Ignored {
+				continue
+			}
+			for index := range max(1, w.history.each) {
+				if !sent[place{e.Generation, e.Seq, index}] {
+					faults = append(faults, fmt.Sprintf("effect %d of %d was never sent", index, e.Seq))
+				}
 			}
 		}
 		return faults
 	})
 }
 
-// Conservation: every delivery that was answered has one of the eight dispositions.
+// Conservation: every delivery of a batch that was answered has one of the eight dispositions.
 func TestConservation(t *testing.T) {
 	simulate(t, all, func(w *world) []string {
 		total := 0

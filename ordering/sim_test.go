@@ -125,7 +125,8 @@ func (w *world) start() {
 func (w *world) loop(v view, cache *ordering.Cache) *ordering.Loop {
 	return &ordering.Loop{
 		Store: v, Quarantine: v, Effects: v, Streams: w.history.config, Cache: cache,
-		Now: func() time.Time { return begin },
+		Projections: map[string]ordering.Projector{"nested": nested},
+		Now:         func() time.Time { return begin },
 		NewToken: func() string {
 			w.tokens++
 			return fmt.Sprint("t", w.tokens)
@@ -157,9 +158,9 @@ func (w *world) finish(i int) {
 		return
 	}
 	w.caches = append(w.caches, k.cache)
+	w.consumed += len(k.batch)
 	for n, o := range *k.outcome {
 		w.log(o.Disposition, k.batch[n].ID, o.Reason, o.Err)
-		w.consumed++
 		w.outcomes[o.Disposition]++
 		m := k.batch[n]
 		if o.Disposition.Copied() {
@@ -297,3 +298,5 @@ func (v view) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect)
 	}
 	return len(effects), nil
 }
+
+func (v view) Sendable(ordering.Effect) error { return nil }

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"inorder/events"
@@ -55,7 +56,7 @@ func planState(s *events.Stream, known *Entity, jobs []*job, now time.Time) stat
 // entity has it or not.
 func (p *statePlan) planWhole(known *Entity, jobs []*job, now time.Time) {
 	for len(jobs) > 0 {
-		newest := slices.MaxFunc(jobs, func(a, b *job) int { return compareText(a.Event.Clock, b.Event.Clock) })
+		newest := slices.MaxFunc(jobs, func(a, b *job) int { return strings.Compare(a.Event.Clock, b.Event.Clock) })
 		rivals, older := splitBy(jobs, func(j *job) bool { return j.Event.Clock == newest.Event.Clock })
 		if known == nil || known.Clock < newest.Event.Clock {
 			p.write = putNewer{wholeState(newest, now)}
@@ -104,17 +105,6 @@ func wholeState(j *job, now time.Time) *Entity {
 		e.State = j.Event.Data
 	}
 	return e
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	default:
-		return 0
-	}
 }
 
 func splitBy[T any](all []T, belongs func(T) bool) (in, out []T) {

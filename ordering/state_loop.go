@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"inorder/events"
 )
@@ -97,7 +98,7 @@ func (l *Loop) tooLarge(ctx context.Context, key Key, s *events.Stream, p stateP
 		return
 	}
 	alone := open(jobs)
-	slices.SortStableFunc(alone, func(a, b *job) int { return compareText(a.Event.Clock, b.Event.Clock) })
+	slices.SortStableFunc(alone, func(a, b *job) int { return strings.Compare(a.Event.Clock, b.Event.Clock) })
 	for _, j := range alone {
 		l.applyState(ctx, key, s, []*job{j}, r)
 	}

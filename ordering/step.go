@@ -19,6 +19,7 @@ type stepInput struct {
 	projections map[string]Projector
 	decode      func(Row) (*events.Event, error)
 	effects     EffectsMode
+	sendable    func(Effect) error
 
 	prev *Entity // as it was read or cached
 	base *Entity // prev, or where a new generation begins the empty entity of it
@@ -50,16 +51,18 @@ type stepPlan struct {
 	early   []*job
 	missing int // rows that the entity names and the log has not
 	ran     map[int64]*events.Event
-	blocked error // why the projection fails, where next is blocked by this decision
 }
 
 // planStep decides on the open jobs of a step entity. It is a pure function of (entity, batch, log).
 func planStep(in stepInput) stepPlan {
 	p := stepPlan{final: verdicts{}, landed: verdicts{}, ran: map[int64]*events.Event{}}
 	candidates := p.sortOut(in)
-	run := p.run(in, candidates)
+	run, cut := p.run(in, candidates)
 	if p.read != nil {
 		return p
+	}
+	if cut {
+		p.postpone(candidates, run)
 	}
 	p.foldRun(in, candidates, run)
 	p.judgeCandidates(in, candidates)
@@ -133,20 +136,37 @@ func cloneCursor(in stepInput) *Entity {
 	return &next
 }
 
+// postpone leaves open what lies behind a run that had to be cut: it is not early, only later.
+func (p *stepPlan) postpone(candidates map[int64]*job, end int64) {
+	for j, o := range p.landed {
+		if j.Event.Seq > end && o.Disposition != Deferred {
+			delete(p.landed, j)
+		}
+	}
+	for n := range candidates {
+		if n > end {
+			delete(candidates, n)
+		}
+	}
+}
+
 // run returns the end of what is contiguous from the cursor over the batch and the waiting numbers, and asks for the
 // rows that it takes. A blocked entity runs only when the blocked event itself is delivered again; otherwise its
-// retry is the sweeper's.
-func (p *stepPlan) run(in stepInput, candidates map[int64]*job) int64 {
-	end := in.base.Applied
+// retry is the sweeper's. cut says that only maxRun ended it.
+func (p *stepPlan) run(in stepInput, candidates map[int64]*job) (end int64, cut bool) {
+	end = in.base.Applied
 	if in.base.Blocked != 0 && candidates[in.base.Blocked] == nil {
-		return end
+		return end, false
 	}
 	var firstRow, lastRow int64
 	rows, events := 0, 0
 	for {
 		n := end + 1
 		waits := in.base.Waiting.Has(n)
-		if !waits && candidates[n] == nil || rows >= maxDrain || in.maxRun > 0 && events >= in.maxRun {
+		if !waits && candidates[n] == nil || rows >= maxDrain {
+			break
+		}
+		if cut = in.maxRun > 0 && events >= in.maxRun; cut {
 			break
 		}
 		if waits {
@@ -160,13 +180,13 @@ func (p *stepPlan) run(in stepInput, candidates map[int64]*job) int64 {
 		end = n
 	}
 	if firstRow == 0 || in.readFrom != 0 && in.readFrom <= firstRow && lastRow <= in.readTo {
-		return end
+		return end, cut
 	}
 	p.read = &Range{firstRow, lastRow}
 	if rest := in.base.Waiting.Above(lastRow); len(rest) > 0 {
 		p.read.Last = rest[0] // one more, for the age of the gap that remains
 	}
-	return end
+	return end, cut
 }
 
 // close settles what follows from the move: the highest number, the effects' place, the gap.
@@ -185,7 +205,7 @@ func (p *stepPlan) close(in stepInput) {
 	}
 	next.settleGap(in.prev, in.now, len(p.drained) > 0, lowestWaiting)
 	p.moves = p.missing > 0 || in.base != in.prev || p.judgedAhead(in) || next.Applied != in.base.Applied ||
-		next.MaxSeen != in.base.MaxSeen || (next.Gap == nil) != (in.prev.Gap == nil)
+		next.MaxSeen != in.base.MaxSeen || next.Blocked != in.base.Blocked || (next.Gap == nil) != (in.prev.Gap == nil)
 }
 
 // judgedAhead reports whether anything above the cursor was judged. Even a mere copy of a parked event is then acked

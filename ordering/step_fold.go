@@ -69,20 +69,40 @@ func (p *stepPlan) project(in stepInput, e *events.Event, n int64) error {
 	if err != nil {
 		return err
 	}
+	owed, err := in.effectsOf(e, n, effects)
+	if err != nil {
+		return err
+	}
 	p.next.State = state
-	if in.stream.Projection.Name != "" && in.sends() {
-		p.next.Owed = slices.Clone(p.next.Owed)
-		for i, data := range effects {
-			p.next.Owed = append(p.next.Owed, effectOf(in.stream, e, n, i, data))
-		}
+	if len(owed) > 0 && in.stream.Projection.Name != "" {
+		p.next.Owed = append(slices.Clone(p.next.Owed), owed...)
 	}
 	return nil
+}
+
+// effectsOf returns the effects of one event. One that could never be sent must show before the cursor passes its
+// event: behind it the entity would owe it for ever.
+func (in *stepInput) effectsOf(e *events.Event, n int64, returned []any) ([]Effect, error) {
+	if !in.sends() || e.Ignored {
+		return nil, nil
+	}
+	if in.stream.Projection.Name == "" {
+		returned = []any{e.Data}
+	}
+	effects := make([]Effect, len(returned))
+	for i, data := range returned {
+		effects[i] = effectOf(in.stream, e, n, i, data)
+		if err := in.sendable(effects[i]); err != nil {
+			return nil, fmt.Errorf("its effect %d could never be sent: %w", i, err)
+		}
+	}
+	return effects, nil
 }
 
 // block stops the entity at an event whose projection fails. Its copy goes to quarantine before the write that first
 // says so, and again when the event is delivered again.
 func (p *stepPlan) block(in stepInput, n int64, j *job, row Row, isLogged bool, err error) {
-	p.next.Blocked, p.blocked = n, err
+	p.next.Blocked = n
 	blocked := Outcome{Disposition: Parked, Reason: events.ProjectionError, Detail: err.Error(), Stored: events.SeqClock(p.next.Gen, p.next.Applied)}
 	switch {
 	case j != nil && (!isLogged || row.is(j.Event)):

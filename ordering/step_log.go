@@ -56,7 +56,12 @@ func (r *stepRun) putRows(ctx context.Context, puts []*job) error {
 	var group errgroup.Group
 	group.SetLimit(r.RowsAtOnce)
 	for _, j := range puts {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			defer func() { // the handler's own recovery does not reach this goroutine
+				if p := recover(); p != nil {
+					err = fmt.Errorf("panic of type %T while number %d was logged", p, j.Event.Seq)
+				}
+			}()
 			return r.logRow(ctx, j, func(note func()) {
 				mu.Lock()
 				defer mu.Unlock()

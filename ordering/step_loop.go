@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"inorder/events"
 )
@@ -22,8 +23,8 @@ type stepRun struct {
 	rows           map[int64]Row // read from the log, or found where a number was taken
 	own            map[int64]Row // put by this invocation: they stay what they are for as long as it lives
 	readFrom, read int64
-	copied         map[int64]bool // numbers whose blocked event has its copy in quarantine
-	leftoversKept  bool           // what the old generation left waiting has its copies in quarantine
+	copied         map[int64]bool    // numbers whose blocked event has its copy in quarantine
+	leftovers      map[Position]bool // what an old generation left waiting and has its copy in quarantine
 	maxRun         int
 	tooLarge       int64
 	lost, turns    int
@@ -35,7 +36,7 @@ type stepRun struct {
 func (l *Loop) applyStep(ctx context.Context, key Key, s *events.Stream, jobs []*job, r *Report) {
 	run := &stepRun{
 		Loop: l, key: key, stream: s, jobs: jobs, report: r,
-		rows: map[int64]Row{}, own: map[int64]Row{}, copied: map[int64]bool{},
+		rows: map[int64]Row{}, own: map[int64]Row{}, copied: map[int64]bool{}, leftovers: map[Position]bool{},
 	}
 	if err := run.all(ctx); err != nil {
 		giveUp(jobs, err)
@@ -52,8 +53,11 @@ func (r *stepRun) all(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.turns++; r.lost >= maxRounds || r.turns > maxTurns {
+		if r.lost >= maxRounds {
 			return errBusy
+		}
+		if r.turns++; r.turns > maxTurns {
+			return errNoEnd
 		}
 		if err := r.round(ctx); err != nil {
 			return err
@@ -104,6 +108,9 @@ func (r *stepRun) life(ctx context.Context) (*Entity, error) {
 	if err := r.endLife(ctx); err != nil {
 		return nil, err
 	}
+	if todo[0].Event.Generation <= r.entity.Gen { // while effects were sent, somebody else began the new life
+		return r.entity, nil
+	}
 	born := &Entity{Exists: true, Rev: r.entity.Rev, Cursor: Cursor{Gen: todo[0].Event.Generation}}
 	if r.entity.Dispatched != nil {
 		born.Dispatched = &Position{Gen: born.Gen}
@@ -122,7 +129,7 @@ func (r *stepRun) endLife(ctx context.Context) error {
 		r.entity = settled
 	}
 	waiting := r.entity.Waiting
-	if len(waiting) == 0 || r.leftoversKept {
+	if len(waiting) == 0 {
 		return nil
 	}
 	rows, err := r.Store.Rows(ctx, r.key, r.entity.Gen, waiting[0], waiting.Max())
@@ -130,31 +137,37 @@ func (r *stepRun) endLife(ctx context.Context) error {
 		return fmt.Errorf("read what generation %d of %s left waiting: %w", r.entity.Gen, quoteID(r.key.ID), err)
 	}
 	for _, row := range rows {
-		if row.Void != "" || !waiting.Has(row.Seq) {
+		at := Position{row.Gen, row.Seq}
+		if row.Void != "" || !waiting.Has(row.Seq) || r.leftovers[at] {
 			continue
 		}
 		leftover := Copy{Delivery{Message: &row.Message, Record: row.Record}, Outcome{Disposition: Quarantined, Reason: events.OldGeneration, Detail: "a higher generation began before its predecessors came"}}
 		if err := r.Quarantine.Copy(ctx, leftover); err != nil {
 			return fmt.Errorf("copy number %d of generation %d of %s to quarantine: %w", row.Seq, row.Gen, quoteID(r.key.ID), err)
 		}
+		r.leftovers[at] = true
 	}
-	r.leftoversKept = true
 	return nil
 }
 
+// logged is what is known of the log.
+func (r *stepRun) logged() map[int64]Row {
+	logged := maps.Clone(r.rows)
+	maps.Copy(logged, r.own)
+	return logged
+}
+
 func (r *stepRun) input(base *Entity) stepInput {
-	logged := make(map[int64]Row, len(r.rows)+len(r.own))
-	for n, row := range r.rows {
-		logged[n] = row
-	}
-	for n, row := range r.own {
-		logged[n] = row
-	}
 	return stepInput{
-		stream: r.stream, projections: r.Projections, decode: r.decodeRow, effects: r.EffectsMode,
+		stream: r.stream, projections: r.Projections, decode: r.decodeRow, effects: r.EffectsMode, sendable: r.sendable,
 		prev: r.entity, base: base, jobs: open(r.jobs), now: r.Now(),
-		logged: logged, readFrom: r.readFrom, readTo: r.read, maxRun: r.maxRun, tooLarge: r.tooLarge, token: r.NewToken(),
+		logged: r.logged(), readFrom: r.readFrom, readTo: r.read, maxRun: r.maxRun, tooLarge: r.tooLarge, token: r.NewToken(),
 	}
+}
+
+func (r *stepRun) sendable(e Effect) error {
+	e.Consumer = r.key.Consumer
+	return r.Effects.Sendable(e)
 }
 
 func (r *stepRun) readAgain(ctx context.Context) error {
@@ -224,9 +237,12 @@ func (r *stepRun) shrink(base *Entity, p stepPlan, tooLarge error) error {
 		r.maxRun = length / 2
 		return nil
 	}
+	logged := r.logged()
 	for _, j := range open(r.jobs) {
-		if j.Event.Seq == p.next.Applied && !base.Waiting.Has(j.Event.Seq) && p.landed[j].Disposition == Applied {
+		_, isLogged := logged[j.Event.Seq] // then a refusal would leave its number taken
+		if j.Event.Seq == p.next.Applied && !isLogged && p.landed[j].Disposition == Applied {
 			j.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "the entity would be larger than an item of the table may be (400 KB)"}))
+			r.maxRun = 0
 			return nil
 		}
 	}

@@ -23,14 +23,26 @@ func refuseState(s *events.Stream, e *events.Event) *events.Refusal {
 		return nil
 	}
 	for name, value := range e.Data {
-		if name == "" || strings.HasPrefix(name, "_") {
-			return &events.Refusal{Reason: events.ReservedAttribute, Detail: fmt.Sprintf("attribute %.40q of data: names that are empty or start with _ are the consumer's", name)}
-		}
-		if r := refuseValue(name, value, 1); r != nil {
+		if r := refuseAttribute(name, value); r != nil {
 			return r
 		}
 	}
 	return nil
+}
+
+// maxNameBytes is how long an attribute's name may be (Amazon DynamoDB Developer Guide, "Supported data types and naming
+// rules in Amazon DynamoDB", Naming rules).
+const maxNameBytes = 64<<10 - 1
+
+// refuseAttribute checks what would stand at top level, under its own name.
+func refuseAttribute(name string, value any) *events.Refusal {
+	switch {
+	case name == "" || strings.HasPrefix(name, "_"):
+		return &events.Refusal{Reason: events.ReservedAttribute, Detail: fmt.Sprintf("attribute %.40q: names that are empty or start with _ are the consumer's", name)}
+	case len(name)+len("_clock.") > maxNameBytes:
+		return &events.Refusal{Reason: events.TooLarge, Detail: fmt.Sprintf("the name of attribute %.40q… is longer than the table takes (64 KB)", name)}
+	}
+	return refuseValue(name, value, 1)
 }
 
 func refuseOwner(s *events.Stream, e *events.Event) *events.Refusal {
@@ -52,6 +64,7 @@ func refuseOwner(s *events.Stream, e *events.Event) *events.Refusal {
 // refuseValue checks a value that would become an attribute, or a part of one.
 func refuseValue(name string, value any, depth int) *events.Refusal {
 	switch v := value.(type) {
+	case nil, bool, string:
 	case events.Number:
 		if _, err := parseAmount(v); err != nil {
 			return &events.Refusal{Reason: events.NumberRange, Detail: fmt.Sprintf("a number in attribute %.80q does not fit into the table: 38 digits, exponent -130 to 125", name)}
@@ -74,6 +87,8 @@ func refuseValue(name string, value any, depth int) *events.Refusal {
 				return r
 			}
 		}
+	default: // only a projection in Go can say such a thing
+		return &events.Refusal{Reason: events.ProjectionError, Detail: fmt.Sprintf("attribute %.80q is a %T: numbers are events.Number, everything else what JSON has", name, value)}
 	}
 	return nil
 }

@@ -148,4 +148,8 @@ type EffectSender interface {
 	// Send returns how many of them are durable, in the order given: all of them, or fewer and an error. The one
 	// behind those may have been sent as well.
 	Send(ctx context.Context, key Key, effects []Effect) (sent int, err error)
+
+	// Sendable returns an error for an effect that can never be sent, whatever the time: too large, or no JSON. It does
+	// no I/O.
+	Sendable(e Effect) error
 }

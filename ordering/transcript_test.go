@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,13 @@ func TestTranscripts(t *testing.T) {
 			switch d.Cmd {
 			case "stream":
 				play.stream(d.Input)
+				return ""
+			case "max-item":
+				size, err := strconv.Atoi(d.CmdArgs[0].Key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				play.store.MaxItem = size
 				return ""
 			case "effects":
 				play.loop.EffectsMode = map[string]ordering.EffectsMode{"on": ordering.EffectsOn, "off": ordering.EffectsOff, "hold": ordering.EffectsHold}[d.CmdArgs[0].Key]
@@ -55,6 +63,10 @@ func tally(state map[string]any, e *events.Event) (map[string]any, []any, error)
 		return nil, nil, errors.New("told to fail")
 	case "panic":
 		panic("told to panic")
+	case "count in Go's way":
+		return map[string]any{"count": len(state)}, nil, nil
+	case "tell what cannot be told":
+		return state, []any{"unsendable"}, nil
 	}
 	count, _ := state["count"].(string)
 	next := map[string]any{"count": count + "I"}
@@ -167,4 +179,12 @@ func (p *transcript) Send(_ context.Context, _ ordering.Key, effects []ordering.
 		p.effects = append(p.effects, fmt.Sprintf("%d.%d.%d %s %v", e.Generation, e.Seq, e.Index, e.EventID, e.Data))
 	}
 	return len(effects), nil
+}
+
+// Sendable implements ordering.EffectSender.
+func (p *transcript) Sendable(e ordering.Effect) error {
+	if text, _ := e.Data.(string); text == "unsendable" {
+		return errors.New("nobody takes it")
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -21,6 +22,8 @@ import (
 
 // Store keeps everything in maps. The zero value is ready.
 type Store struct {
+	MaxItem int // bytes of an item; 0: as many as the database takes
+
 	mu       sync.Mutex
 	entities map[ordering.Key]*ordering.Entity
 	rows     map[rowKey]ordering.Row
@@ -128,9 +131,9 @@ func deepCopy(v any) any {
 // DynamoDB", items). The measure here is JSON's, near enough for tests.
 const maxItem = 400 << 10
 
-func tooLarge(v any) bool {
+func (s *Store) tooLarge(v any) bool {
 	text, err := json.Marshal(v)
-	return err == nil && len(text) > maxItem
+	return err == nil && len(text) > cmp.Or(s.MaxItem, maxItem)
 }
 
 // compressed is the size of a body as a log row keeps it.
@@ -146,7 +149,7 @@ func compressed(body string) int {
 func (s *Store) Swap(_ context.Context, key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if tooLarge(next.State) {
+	if s.tooLarge([]any{next.State, next.Last}) {
 		return ordering.ErrTooLarge
 	}
 	now := s.entity(key)
@@ -158,7 +161,7 @@ func (s *Store) Swap(_ context.Context, key ordering.Key, prev, next *ordering.E
 func (s *Store) PutNewer(_ context.Context, key ordering.Key, next *ordering.Entity, markers []ordering.Marker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if tooLarge(next.State) {
+	if s.tooLarge(next.State) {
 		return ordering.ErrTooLarge
 	}
 	now := s.entity(key)
@@ -191,7 +194,7 @@ func (s *Store) Merge(_ context.Context, key ordering.Key, merge ordering.Merge,
 			next.Tombs = append(next.Tombs, p.Name)
 		}
 	}
-	if tooLarge(next.State) {
+	if s.tooLarge(next.State) {
 		return ordering.ErrTooLarge
 	}
 	return s.write(key, markers, holds, next)
@@ -215,6 +218,9 @@ func (s *Store) Add(_ context.Context, key ordering.Key, a ordering.Addition) (*
 	}
 	if err := sum(next.State, a.Amounts); err != nil {
 		return nil, err
+	}
+	if s.tooLarge([]any{next.State, next.Last}) {
+		return nil, ordering.ErrTooLarge
 	}
 	if err := s.write(key, nil, holds, next); err != nil {
 		return nil, err
@@ -244,6 +250,9 @@ func (s *Store) AddMarked(_ context.Context, key ordering.Key, amounts map[strin
 	next.Exists, next.Rev, next.Last = true, now.Rev+1, last
 	if err := sum(next.State, amounts); err != nil {
 		return err
+	}
+	if s.tooLarge([]any{next.State, last}) {
+		return ordering.ErrTooLarge
 	}
 	return s.write(key, markers, true, next)
 }
