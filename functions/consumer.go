@@ -27,7 +27,7 @@ type Consumer struct {
 	Parallel int
 
 	// Margin is how long before Lambda's deadline the loop must end, so that copies, metrics and the answer still find
-	// time. The function's timeout has to be several times as long: what cannot be started before is deferred.
+	// time; of a short timeout it takes a quarter. What cannot be started before is deferred.
 	Margin time.Duration
 
 	// Observe, where it is set, is told how each message of a batch ended, in their order, before the answer is given.
@@ -75,15 +75,22 @@ func (c *Consumer) Handle(ctx context.Context, batch awsevents.SQSEvent) (awseve
 	return answer(all), nil
 }
 
-// times derives from Lambda's deadline when the loop has to end.
+// times derives from Lambda's deadline when the loop has to end. Lambda's default timeout is as long as the margin: so
+// the margin never takes more than a quarter, and whoever left it at that is told.
 func (c *Consumer) times(ctx context.Context) (work times, end context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return times{loop: ctx, copies: ctx, patience: c.Margin / 4}, func() {}
 	}
-	loop, endLoop := context.WithDeadline(ctx, deadline.Add(-c.Margin))
-	copies, endCopies := context.WithDeadline(ctx, deadline.Add(-c.Margin/2))
-	return times{loop: loop, copies: copies, patience: c.Margin / 4}, func() { endLoop(); endCopies() }
+	left := max(time.Until(deadline), 0) //nolint:forbidigo // the deadline is the process's own, not a time of c.Now
+	if left < 2*c.Margin {
+		c.Log.LogAttrs(ctx, slog.LevelError, "the function's timeout is too short: make it at least four times the margin",
+			slog.Float64("left_seconds", left.Seconds()), slog.Float64("margin_seconds", c.Margin.Seconds()))
+	}
+	margin := min(c.Margin, left/4)
+	loop, endLoop := context.WithDeadline(ctx, deadline.Add(-margin))
+	copies, endCopies := context.WithDeadline(ctx, deadline.Add(-margin/2))
+	return times{loop: loop, copies: copies, patience: margin / 4}, func() { endLoop(); endCopies() }
 }
 
 // times is when what has to end. The margin is used up in quarters: the loop's stragglers, the copies, their
@@ -96,10 +103,7 @@ type times struct {
 // open decodes a message. Whatever goes wrong with that is its own: all outcomes begin as deferred.
 func (c *Consumer) open(work times, m events.Message) *received {
 	r := &received{message: m, decoded: []events.Decoded{{}}}
-	decoded, err := c.decode(work.loop, m)
-	if err == nil {
-		r.decoded = decoded
-	}
+	err := c.decode(work.loop, r)
 	r.outcomes = make([]outcome, len(r.decoded))
 	for i, d := range r.decoded {
 		switch {
@@ -115,15 +119,20 @@ func (c *Consumer) open(work times, m events.Message) *received {
 	return r
 }
 
-func (c *Consumer) decode(ctx context.Context, m events.Message) (decoded []events.Decoded, err error) {
+// decode reads the events of a message. One that comes back from quarantine by another hand than ours still has the mark
+// there, and may be wrapped: what is judged and logged is the message that its producer sent.
+func (c *Consumer) decode(ctx context.Context, r *received) (err error) {
 	defer recovered(&err)
 	if ctx.Err() != nil {
-		return nil, errOutOfTime
+		return errOutOfTime
 	}
-	if decoded = c.Streams.Decode(m, m.ReceivedAt); len(decoded) == 0 {
-		return nil, errNoOutcome // acking it would lose it in silence
+	r.message = Unwrap(r.message)
+	decoded := c.Streams.Decode(r.message, r.message.ReceivedAt)
+	if len(decoded) == 0 {
+		return errNoOutcome // acking it would lose it in silence
 	}
-	return decoded, nil
+	r.decoded = decoded
+	return nil
 }
 
 // judgeLanes judges all messages of a standard queue at once, and the messages of a FIFO group one after the other: a

@@ -72,17 +72,17 @@ func TestOutOfTimeDefersWhatIsNotDone(t *testing.T) {
 		b := newBench(t)
 		b.Parallel, b.Margin = 1, 4*time.Second
 		begin := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		b.loop.apply = func(ctx context.Context, key ordering.Key, batch []ordering.Delivery) ordering.Report {
-			if deadline, _ := ctx.Deadline(); deadline.Sub(begin) != 6*time.Second {
-				t.Errorf("the loop has until %v, want 6s", deadline.Sub(begin))
+			if deadline, _ := ctx.Deadline(); deadline.Sub(begin) != 16*time.Second {
+				t.Errorf("the loop has until %v, want 16s", deadline.Sub(begin))
 			}
-			time.Sleep(4 * time.Second) // the second one is at work when its time ends, and finishes late
+			time.Sleep(10 * time.Second) // the second one is at work when its time ends, and finishes late
 			return applied(batch)
 		}
 		got := b.handle(t, ctx, docSet("m1", "a", 1), docSet("m2", "b", 1), docSet("m3", "c", 1))
-		if got != failures("m2", "m3") || time.Since(begin) != 7*time.Second {
+		if got != failures("m2", "m3") || time.Since(begin) != 17*time.Second {
 			t.Errorf("got %s after %v; the stragglers have a quarter of the margin", got, time.Since(begin))
 		}
 		if b.total(t, MetricConsumed) != 3 || b.total(t, "events_deferred_total") != 2 {
@@ -90,6 +90,43 @@ func TestOutOfTimeDefersWhatIsNotDone(t *testing.T) {
 		}
 		time.Sleep(time.Hour) // the straggler ends without harm
 	})
+}
+
+// Lambda's default timeout, 3 s, is as long as the margin of a started consumer: it still judges, and says what is wrong.
+func TestShortTimeoutIsUsedAndTold(t *testing.T) {
+	for _, tt := range []struct {
+		timeout, loop time.Duration
+		told          int
+	}{
+		{3 * time.Second, 2250 * time.Millisecond, 1},
+		{5 * time.Second, 3750 * time.Millisecond, 1},
+		{6 * time.Second, 4500 * time.Millisecond, 0},
+		{12 * time.Second, 9 * time.Second, 0},
+		{30 * time.Second, 27 * time.Second, 0},
+	} {
+		t.Run(tt.timeout.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.Margin = margin
+				begin := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), tt.timeout)
+				defer cancel()
+				b.loop.apply = func(ctx context.Context, _ ordering.Key, batch []ordering.Delivery) ordering.Report {
+					if deadline, _ := ctx.Deadline(); deadline.Sub(begin) != tt.loop {
+						t.Errorf("the loop has until %v, want %v", deadline.Sub(begin), tt.loop)
+					}
+					return applied(batch)
+				}
+				if got := b.handle(t, ctx, docSet("m1", "a", 1)); got != failures() {
+					t.Errorf("got %s", got)
+				}
+				logs := b.logs.String()
+				if strings.Count(logs, `"level":"ERROR"`) != tt.told || strings.Count(logs, "the function's timeout is too short") != tt.told {
+					t.Errorf("logs: %s", logs)
+				}
+			})
+		})
+	}
 }
 
 // Guarantee 7: a projection that never returns costs its own message and neither the answer nor the metrics.

@@ -1,7 +1,7 @@
 package functions
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -46,8 +46,8 @@ type part struct {
 func (c *Consumer) judge(work times, messages []*received) {
 	parts := c.parts(messages)
 	spread(work.loop, c.Parallel, len(parts), work.patience,
-		func(i int) ordering.Report { return c.apply(work.loop, parts[i]) },
-		func(i int, report ordering.Report) { c.settle(parts[i], report) })
+		func(i int) ordering.Report { return c.Loop.Apply(work.loop, parts[i].key, parts[i].batch) },
+		func(i int, report ordering.Report, panicked error) { c.settle(parts[i], report, panicked) })
 	c.setAside(work, messages)
 }
 
@@ -66,8 +66,8 @@ func (c *Consumer) setAside(work times, messages []*received) {
 		errs[i] = errOutOfTime
 	}
 	spread(work.copies, c.Parallel, len(copies), work.patience,
-		func(i int) error { return c.copy(work.copies, copies[i]) },
-		func(i int, err error) { errs[i] = err })
+		func(i int) error { return c.Quarantine.Copy(work.copies, copies[i]) },
+		func(i int, err, panicked error) { errs[i] = errors.Join(err, panicked) })
 	for i, err := range errs {
 		if err != nil {
 			poisoned[i].uncopied(err)
@@ -115,30 +115,17 @@ func (c *Consumer) key(e *events.Event) ordering.Key {
 	return key
 }
 
-// apply runs the loop; a panic in it defers this entity's events and no others.
-func (c *Consumer) apply(ctx context.Context, p *part) (report ordering.Report) {
-	var err error
-	defer func() {
-		if err == nil {
-			return
-		}
-		report = ordering.Report{}
-		for range p.batch {
-			report.Outcomes = append(report.Outcomes, deferred(err).Outcome)
-		}
-	}()
-	defer recovered(&err)
-	return c.Loop.Apply(ctx, p.key, p.batch)
-}
-
-// settle takes over what the loop reports.
-func (c *Consumer) settle(p *part, report ordering.Report) {
+// settle takes over what the loop reports. Its panic defers this entity's events and no others.
+func (c *Consumer) settle(p *part, report ordering.Report, panicked error) {
 	for i, to := range p.to {
-		if i >= len(report.Outcomes) {
+		switch {
+		case panicked != nil:
+			*to = deferred(panicked)
+		case i >= len(report.Outcomes):
 			*to = deferred(errNoOutcome)
-			continue
+		default:
+			*to = outcome{Outcome: report.Outcomes[i]}
 		}
-		*to = outcome{Outcome: report.Outcomes[i]}
 	}
 	for count, n := range report.Counts {
 		c.Metrics.Count(count.Metric, count.EventType, int64(n))
@@ -173,11 +160,6 @@ func (r *received) copyOf(which []int) ordering.Copy {
 	}
 	delivery := ordering.Delivery{Event: r.decoded[first].Event, Message: &r.message, Record: first}
 	return ordering.Copy{Delivery: delivery, Outcome: said}
-}
-
-func (c *Consumer) copy(ctx context.Context, one ordering.Copy) (err error) {
-	defer recovered(&err)
-	return c.Quarantine.Copy(ctx, one)
 }
 
 // uncopied takes back what was promised about a message whose copy is not durable.

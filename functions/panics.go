@@ -6,7 +6,12 @@ import (
 	"strings"
 )
 
-// recovered turns a panic into an error: `defer recovered(&err)`. The text names where, and what only where the Go
+// panicError is a panic as an error: a fault of ours or of a projection's, so its log line is loud.
+type panicError struct{ what, where string }
+
+func (p *panicError) Error() string { return "panic " + p.what + " at " + p.where }
+
+// recovered turns a panic into a *panicError: `defer recovered(&err)`. The text names where, and what only where the Go
 // runtime says it: any other panic value may hold event data, which is never logged.
 func recovered(err *error) {
 	r := recover()
@@ -17,7 +22,7 @@ func recovered(err *error) {
 	if fault, ok := r.(runtime.Error); ok {
 		what = fault.Error()
 	}
-	*err = fmt.Errorf("panic %s at %s", what, panicPlace())
+	*err = &panicError{what: what, where: panicPlace()}
 }
 
 // panicPlace is the innermost frame that is not the runtime's or recovered itself.

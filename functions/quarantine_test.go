@@ -86,7 +86,7 @@ func TestWrappedWhereSQSWouldRefuse(t *testing.T) {
 			if err := (&Quarantine{SQS: fake}).Copy(t.Context(), copyOf(tt.m, events.NotJSON, strings.Repeat("d", 2000))); err != nil {
 				t.Fatal(err)
 			}
-			back := receive(delivered(fake.sent[0]), testNow)
+			back := Unwrap(receive(delivered(fake.sent[0]), testNow))
 			sameMessage(t, back, tt.m)
 			mark, ok := MarkOf(events.Message{Attributes: attributes(delivered(fake.sent[0]).MessageAttributes)})
 			if !ok || mark.Wrapped != tt.want || mark.Reason != events.NotJSON || mark.MessageID != "m1" {

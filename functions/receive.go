@@ -17,11 +17,10 @@ type received struct {
 	outcomes []outcome        // one per decoded event
 }
 
-// receive takes an SQS record as it is. A message that comes back from quarantine by another hand than ours still has
-// the mark there, and may be wrapped: what is judged and logged is the message that its producer sent.
+// receive takes an SQS record as it is.
 func receive(r awsevents.SQSMessage, now time.Time) events.Message {
 	count, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
-	m := events.Message{
+	return events.Message{
 		ID:           r.MessageId,
 		Body:         r.Body,
 		Attributes:   attributes(r.MessageAttributes),
@@ -31,7 +30,6 @@ func receive(r awsevents.SQSMessage, now time.Time) events.Message {
 		ReceivedAt:   now.UTC(),
 		ReceiveCount: count,
 	}
-	return Unwrap(m)
 }
 
 func attributes(in map[string]awsevents.SQSMessageAttribute) map[string]events.Attribute {

@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"time"
@@ -48,10 +49,7 @@ func (c *Consumer) flush(ctx context.Context) {
 // log writes the line that support asks for. It holds no event data.
 func (c *Consumer) log(ctx context.Context, r *received, i int) {
 	o := r.outcomes[i].Outcome
-	level := slog.LevelInfo
-	if o.Disposition == ordering.Applied {
-		level = slog.LevelDebug
-	}
+	level := levelOf(o)
 	if !c.Log.Enabled(ctx, level) {
 		return
 	}
@@ -65,6 +63,19 @@ func (c *Consumer) log(ctx context.Context, r *received, i int) {
 	}
 	line.AddAttrs(slog.Int("receive_count", r.message.ReceiveCount), slog.String("queue_arn", r.message.QueueARN))
 	_ = c.Log.Handler().Handle(ctx, line) // as slog itself does: a log line that cannot be written has no better place
+}
+
+// levelOf makes a fault of our own loud: a request that the database calls invalid, and a panic. What else comes back is
+// everyday, and what is applied is for debugging.
+func levelOf(o ordering.Outcome) slog.Level {
+	_, panicked := errors.AsType[*panicError](o.Err)
+	switch {
+	case panicked, errors.Is(o.Err, ordering.ErrInvalid):
+		return slog.LevelError
+	case o.Disposition == ordering.Applied:
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }
 
 // identity says which event it is, as far as it could be read. `created` is missing where the event does not say it.

@@ -1,8 +1,10 @@
 package functions
 
 import (
+	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -39,6 +41,8 @@ func TestLogLines(t *testing.T) {
 		r.Attributes["ApproximateReceiveCount"] = string(rune('1' + i))
 		b.handle(t, t.Context(), r)
 	}
+	b.loop.ends["m-invalid"] = ordering.Outcome{Stored: stored, Err: fmt.Errorf("update doc a: %w", ordering.ErrInvalid)}
+	b.handle(t, t.Context(), docSet("m-invalid", "a", 7))
 	b.handle(t, t.Context(), record("m-broken", `{"s3cr3t`))
 	b.handle(t, t.Context(), record("m-homeless", `{"event_id":"e-2","type":"Unknown","entity_id":"z","seq":1,"data":{"x":"s3cr3t"}}`))
 	b.handle(t, t.Context(), s3Notice("m-two", s3Record("a.png", "0065B2"), s3Record("b.png", "zz")))
@@ -61,6 +65,61 @@ func golden(t *testing.T, file, got string) {
 	}
 	if got != string(want) {
 		t.Errorf("differs from %s (go test -update writes it anew):\n%s", file, got)
+	}
+}
+
+// A fault of our own must be seen: a request that the database calls invalid, and a panic wherever it was. Whatever else
+// comes back is everyday. Guarantee 1: the panic is its own message's; its value, which may be event data, is not logged.
+func TestOurOwnFaultsAreLoud(t *testing.T) {
+	secret := errors.New("the s3cr3t")
+	for name, tt := range map[string]struct {
+		set  func(b *bench)
+		want slog.Level
+	}{
+		"an invalid request": {func(b *bench) {
+			b.loop.ends["m1"] = ordering.Outcome{Err: fmt.Errorf("swap c/doc/a: %w", ordering.ErrInvalid)}
+		}, slog.LevelError},
+		"a throttled request": {func(b *bench) {
+			b.loop.ends["m1"] = ordering.Outcome{Err: fmt.Errorf("swap c/doc/a: %w", ordering.ErrThrottled)}
+		}, slog.LevelInfo},
+		"an error that is not understood": {func(b *bench) {
+			b.loop.ends["m1"] = ordering.Outcome{Err: errors.New("bad gateway")}
+		}, slog.LevelInfo},
+		"a panic in the loop": {func(b *bench) {
+			b.loop.apply = func(context.Context, ordering.Key, []ordering.Delivery) ordering.Report { panic(secret) }
+		}, slog.LevelError},
+		"a panic in the copy": {func(b *bench) {
+			b.loop.ends["m1"] = ordering.Outcome{Disposition: ordering.Conflict, Reason: events.Conflict}
+			b.quarantine.copy = func(context.Context, ordering.Copy) error { panic(secret) }
+		}, slog.LevelError},
+		"a copy that fails": {func(b *bench) {
+			b.loop.ends["m1"] = ordering.Outcome{Disposition: ordering.Conflict, Reason: events.Conflict}
+			b.quarantine.err = errThrottledSend
+		}, slog.LevelInfo},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.Log = NewLogger(b.logs, slog.LevelInfo)
+			tt.set(b)
+			if got := b.handle(t, t.Context(), docSet("m1", "a", 1)); got != failures("m1") {
+				t.Errorf("got %s", got)
+			}
+			logs := b.logs.String()
+			if strings.Count(logs, "\n") != 1 || !strings.Contains(logs, `"level":"`+tt.want.String()+`"`) || strings.Contains(logs, "s3cr3t") {
+				t.Errorf("want one line at %v: %s", tt.want, logs)
+			}
+		})
+	}
+}
+
+// The decoder has its panics, too. Here it has no streams to look into.
+func TestPanicInTheDecoderIsLoud(t *testing.T) {
+	b := newBench(t)
+	b.Streams = nil
+	r := b.open(times{loop: t.Context()}, receive(docSet("m1", "a", 1), testNow))
+	o := r.outcomes[0].Outcome
+	if o.Disposition != ordering.Deferred || levelOf(o) != slog.LevelError || !strings.Contains(o.Err.Error(), "at inorder/events.") {
+		t.Errorf("ended as %+v at %v", o, levelOf(o))
 	}
 }
 
