@@ -75,14 +75,19 @@ func httpClient(configured aws.HTTPClient, o ClientOptions) aws.HTTPClient {
 		bounded.Timeout = timeout
 		return &bounded
 	case *awshttp.BuildableClient:
-		return c.WithTimeout(timeout)
+		return buildable(c, timeout)
 	case nil:
-		return awshttp.NewBuildableClient().WithTimeout(timeout).WithTransportOptions(func(t *http.Transport) {
-			t.MaxIdleConnsPerHost = idleConnections
-		})
+		return buildable(awshttp.NewBuildableClient(), timeout)
 	default:
 		return c
 	}
+}
+
+// buildable is what config.LoadDefaultConfig sets, too. Whoever asked for more connections keeps them.
+func buildable(c *awshttp.BuildableClient, timeout time.Duration) aws.HTTPClient {
+	return c.WithTimeout(timeout).WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = max(t.MaxIdleConnsPerHost, idleConnections)
+	})
 }
 
 func orDefault[T comparable](v, fallback T) T {

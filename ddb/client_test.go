@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"inorder/ddb"
@@ -159,5 +161,24 @@ func TestMeter(t *testing.T) {
 	}
 	if used := meter.Reset(); used != (ddb.Usage{ReadUnits: 1, Reads: 1}) {
 		t.Errorf("a read: %+v", used)
+	}
+}
+
+// A function on AWS gets its client's configuration from LoadDefaultConfig: the bounds have to reach that one as well.
+func TestDefaultConfigurationIsBounded(t *testing.T) {
+	t.Setenv("AWS_CONFIG_FILE", "/nowhere")
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion("eu-west-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, cfg := range map[string]aws.Config{"default": cfg, "no client": {Region: "eu-west-1"}} {
+		used, ok := ddb.NewClient(cfg, ddb.ClientOptions{}).Options().HTTPClient.(*awshttp.BuildableClient)
+		if !ok {
+			t.Fatalf("%s: another HTTP client", name)
+		}
+		if idle := used.GetTransport().MaxIdleConnsPerHost; idle != 64 || used.GetTimeout() != 2*time.Second {
+			t.Errorf("%s: %d idle connections, %s", name, idle, used.GetTimeout())
+		}
 	}
 }
