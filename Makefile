@@ -1,5 +1,7 @@
-# `make` lists what there is to do. Tools are pinned here and installed into .tools/, nothing else on the machine
-# is touched; Go and npm must be there.
+# `make` lists what there is to do. Go and npm must be there, and that is all for `make demo`. Tools are pinned here
+# and installed into .tools/. `make test` needs Chromium or Chrome as well, for the report page's test: where there is
+# none, root on a Debian (a container, CI) gets Debian's package, and anybody else is told what to install. Nothing
+# else on the machine is touched.
 
 GOLANGCI_VERSION := v2.15.0
 DYNOXIDE_VERSION := 1.2.1
