@@ -1,6 +1,10 @@
 package ordering
 
-import "github.com/jellydator/ttlcache/v3"
+import (
+	"github.com/jellydator/ttlcache/v3"
+
+	"inorder/events"
+)
 
 // Cache keeps the entities that a warm function saw last. What it holds may be old: every write is protected by its
 // condition, and what is decided without a write holds for every later state of the entity too. It is safe for
@@ -10,12 +14,49 @@ type Cache struct {
 	fought   *ttlcache.Cache[Key, int] // delta entities on which a compare-and-set was lost, and for how many batches that counts
 }
 
-// NewCache returns a cache of at most size entities.
+// cacheBytes is about how much the cached entities may take: an eighth of the smallest function's memory that makes
+// sense. A stream of large entities caches fewer of them.
+const cacheBytes = 32 << 20
+
+// NewCache returns a cache of at most size entities, and of fewer where they are large.
 func NewCache(size uint64) *Cache {
 	return &Cache{
-		entities: ttlcache.New(ttlcache.WithCapacity[Key, *Entity](size)),
-		fought:   ttlcache.New(ttlcache.WithCapacity[Key, int](size)),
+		entities: ttlcache.New(
+			ttlcache.WithCapacity[Key, *Entity](size),
+			ttlcache.WithMaxCost(cacheBytes, func(item ttlcache.CostItem[Key, *Entity]) uint64 { return weight(item.Value) }),
+		),
+		fought: ttlcache.New(ttlcache.WithCapacity[Key, int](size)),
 	}
+}
+
+// weight is about how many bytes an entity takes.
+func weight(e *Entity) uint64 {
+	const each = 64 // a value with what Go keeps around it
+	total := 512 + 8*(len(e.Waiting)+len(e.Ahead)) + each*len(e.Clocks)
+	var add func(value any)
+	add = func(value any) {
+		total += each
+		switch v := value.(type) {
+		case string:
+			total += len(v)
+		case events.Number:
+			total += len(v)
+		case []any:
+			for _, element := range v {
+				add(element)
+			}
+		case map[string]any:
+			for name, element := range v {
+				total += len(name)
+				add(element)
+			}
+		}
+	}
+	add(e.State)
+	for _, owed := range e.Owed {
+		add(owed.Data)
+	}
+	return uint64(total)
 }
 
 // get returns what is known of an entity, nil where nothing is.
