@@ -162,7 +162,7 @@ func newMeasured(t *testing.T, engine *local.Engine, prefix, stream string) *mea
 
 // instance is a new function instance, which knows nothing yet.
 func (w *measured) instance() *Consumer {
-	return w.Settings.consumer(w.store, &fakeSQS{}, io.Discard, func() time.Time { return sampleNow }, nil)
+	return NewConsumer(w.parts(w.store, &fakeSQS{}, io.Discard, func() time.Time { return sampleNow }, nil))
 }
 
 func (w *measured) deliver(t *testing.T, c *Consumer, batch string) {

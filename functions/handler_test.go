@@ -187,8 +187,8 @@ func (w *world) consumer(name string) *Consumer {
 	streams.Consumer = name
 	settings := *w.Settings
 	settings.Streams = &streams
-	c := settings.consumer(w.store, w.sqs, &w.out, func() time.Time { return sampleNow }, nil)
-	c.Observe = func(_ events.Message, outcomes []ordering.Outcome) {
+	parts := settings.parts(w.store, w.sqs, &w.out, func() time.Time { return sampleNow }, nil)
+	parts.Observe = func(_ events.Message, outcomes []ordering.Outcome) {
 		var words []string
 		for _, o := range outcomes {
 			word := o.Disposition.String()
@@ -199,7 +199,7 @@ func (w *world) consumer(name string) *Consumer {
 		}
 		w.endings = append(w.endings, words)
 	}
-	return c
+	return NewConsumer(parts)
 }
 
 // handle returns how each message of a batch ended, all of them acked.

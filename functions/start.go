@@ -2,7 +2,6 @@ package functions
 
 import (
 	"context"
-	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -20,20 +19,8 @@ import (
 	"inorder/ordering"
 )
 
-const (
-	// cachedEntities is how many entities a warm function keeps: those of some hundred batches, at a few KB each.
-	cachedEntities = 1000
-
-	// atOnce is how many entities of a batch are worked on side by side, and rows of one entity. They wait for the
-	// database, not for a processor; more than this only reaches its throttles sooner.
-	atOnce = 16
-
-	// margin is kept of the function's timeout. The template's is ten times as long.
-	margin = 3 * time.Second
-
-	// sendTimeout bounds one try of a SendMessage; the SDK makes three.
-	sendTimeout = 2 * time.Second
-)
+// sendTimeout bounds one try of a SendMessage; the SDK makes three.
+const sendTimeout = 2 * time.Second
 
 // StartConsumer reads the settings, connects, and returns the consumer. The error lists everything that is wrong with
 // the settings. Metrics and log lines go to out, which on Lambda is standard output.
@@ -53,7 +40,7 @@ func StartConsumer(ctx context.Context, getenv func(string) string, out io.Write
 		API:    ddb.NewClient(cfg, ddb.ClientOptions{}),
 		Tables: ddb.Tables{Entities: settings.EntitiesTable, Items: settings.ItemsTable},
 	}
-	return settings.consumer(store, newSQS(cfg), out, now, projections), nil
+	return NewConsumer(settings.parts(store, newSQS(cfg), out, now, projections)), nil
 }
 
 // newSQS bounds every try, as ddb does, so that one lost answer does not use up the time of a whole invocation.
@@ -63,30 +50,19 @@ func newSQS(cfg aws.Config) *sqs.Client {
 	})
 }
 
-// consumer puts the parts together.
-func (s *Settings) consumer(store ordering.Store, queues Sender, out io.Writer, now func() time.Time, projections map[string]ordering.Projector) *Consumer {
-	quarantine := &Quarantine{SQS: queues, URL: s.QuarantineURL}
-	return &Consumer{
-		Loop: &ordering.Loop{
-			Store:       store,
-			Quarantine:  quarantine,
-			Effects:     &Effects{SQS: queues, URL: s.EffectsURL},
-			EffectsMode: s.EffectsMode,
-			Streams:     s.Streams,
-			Projections: projections,
-			Cache:       ordering.NewCache(cachedEntities),
-			Now:         now,
-			NewToken:    crand.Text,
-			RowsAtOnce:  atOnce,
-			Wait:        waitShortly,
-		},
-		Streams:    s.Streams,
-		Quarantine: quarantine,
-		Metrics:    NewMetrics(out, s.Streams.Consumer, now),
-		Log:        NewLogger(out, s.LogLevel),
-		Now:        now,
-		Parallel:   atOnce,
-		Margin:     margin,
+// parts are what the settings decide.
+func (s *Settings) parts(store ordering.Store, queues Sender, out io.Writer, now func() time.Time, projections map[string]ordering.Projector) Parts {
+	return Parts{
+		Streams:       s.Streams,
+		Projections:   projections,
+		Store:         store,
+		SQS:           queues,
+		QuarantineURL: s.QuarantineURL,
+		EffectsURL:    s.EffectsURL,
+		EffectsMode:   s.EffectsMode,
+		Metrics:       out,
+		Log:           NewLogger(out, s.LogLevel),
+		Now:           now,
 	}
 }
 

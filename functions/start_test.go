@@ -97,3 +97,28 @@ func TestWaitShortly(t *testing.T) {
 }
 
 var _ Applier = (*ordering.Loop)(nil)
+
+// What a consumer is built without is what a function on Lambda has; what the terminal says otherwise stands.
+func TestNewConsumer(t *testing.T) {
+	streams := newBench(t).Streams
+	c := NewConsumer(Parts{Streams: streams, Metrics: &bytes.Buffer{}, Now: time.Now})
+	loop, ok := c.Loop.(*ordering.Loop)
+	if !ok || loop.RowsAtOnce != atOnce || loop.Wait == nil || loop.Cache == nil || loop.NewToken() == loop.NewToken() {
+		t.Errorf("the loop: %+v", loop)
+	}
+	if c.Parallel != atOnce || c.Margin != margin || c.Streams != streams || loop.Streams != streams {
+		t.Errorf("the consumer: %+v", c)
+	}
+	c.Log.Error("nobody asked for log lines")
+	waited := 0
+	c = NewConsumer(Parts{
+		Streams: streams, Metrics: &bytes.Buffer{}, Now: time.Now, Parallel: 1, RowsAtOnce: 2,
+		Wait: func(context.Context, int) { waited++ }, NewToken: func() string { return "mine" },
+	})
+	if loop, ok = c.Loop.(*ordering.Loop); !ok || loop.RowsAtOnce != 2 || loop.NewToken() != "mine" || c.Parallel != 1 {
+		t.Errorf("the consumer: %+v, its loop: %+v", c, loop)
+	}
+	if loop.Wait(t.Context(), 0); waited != 1 {
+		t.Error("it waits in another way")
+	}
+}

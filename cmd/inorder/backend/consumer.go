@@ -3,60 +3,29 @@ package backend
 import (
 	"fmt"
 	"io"
-	"log/slog"
+	"net/http"
 	"sync/atomic"
 	"time"
 
+	"inorder/ddb"
 	"inorder/events"
 	"inorder/functions"
 	"inorder/functions/projections"
-	"inorder/ordering"
 )
 
-// Parts are what a consumer is put together from.
-type Parts struct {
-	Streams  *events.Config
-	Store    ordering.Store
-	SQS      functions.Sender
-	Now      func() time.Time
-	Parallel int // entities of a batch at once
-	Metrics  io.Writer
-	Log      io.Writer // nil: no log lines
-	Observe  func(events.Message, []ordering.Outcome)
-}
-
-// cachedEntities is how many entities a warm consumer remembers; the same number as in Lambda would be.
-const cachedEntities = 1000
-
-// margin is what the consumer keeps of an invocation's time for its last writes.
-const margin = time.Second
-
-// Consumer puts a cold consumer together: what it remembers begins empty.
-func (p Parts) Consumer() *functions.Consumer {
-	quarantine := &functions.Quarantine{SQS: p.SQS, URL: QuarantineURL}
-	log := slog.New(slog.DiscardHandler)
-	if p.Log != nil {
-		log = functions.NewLogger(p.Log, slog.LevelDebug)
-	}
-	return &functions.Consumer{
-		Loop: &ordering.Loop{
-			Store:       p.Store,
-			Quarantine:  quarantine,
-			Effects:     &functions.Effects{SQS: p.SQS, URL: EffectsURL},
-			Streams:     p.Streams,
-			Projections: projections.All(),
-			Cache:       ordering.NewCache(cachedEntities),
-			Now:         p.Now,
-			NewToken:    newToken,
-		},
-		Streams:    p.Streams,
-		Quarantine: quarantine,
-		Metrics:    functions.NewMetrics(p.Metrics, p.Streams.Consumer, p.Now),
-		Log:        log,
-		Now:        p.Now,
-		Parallel:   p.Parallel,
-		Margin:     margin,
-		Observe:    p.Observe,
+// Parts are those of a consumer on this machine, as they are on Lambda, with this package's queues. Requests to
+// the database go through rt; nil: straight to the engine.
+func (b *Backend) Parts(streams *events.Config, tables ddb.Tables, rt http.RoundTripper, queues functions.Sender, now func() time.Time) functions.Parts {
+	return functions.Parts{
+		Streams:       streams,
+		Projections:   projections.All(),
+		Store:         b.Store(tables, rt),
+		SQS:           queues,
+		QuarantineURL: QuarantineURL,
+		EffectsURL:    EffectsURL,
+		Metrics:       io.Discard,
+		Now:           now,
+		NewToken:      newToken,
 	}
 }
 

@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -17,10 +16,8 @@ import (
 	"inorder/ddb"
 	"inorder/ddb/local"
 	"inorder/events"
+	"inorder/functions"
 )
-
-// entitiesAtOnce is how many entities of a batch a worker handles in parallel, as the function does.
-const entitiesAtOnce = 4
 
 // One invocation in doomedOneIn dies, after one to doomedRequests requests.
 const (
@@ -44,7 +41,7 @@ type run struct {
 	wire    *wire
 	queues  *backend.Queues
 	queue   *queue.Queue[*producer.Message]
-	parts   backend.Parts
+	parts   functions.Parts // of each worker: what a function on Lambda has
 	history history
 	bar     progress
 	seconds float64
@@ -79,10 +76,7 @@ func newRun(ctx context.Context, day *producer.Day, b *backend.Backend, plant fu
 		r.queue.Send(a.At, a.Message)
 	}
 	r.queues = &backend.Queues{Now: r.queue.Now}
-	r.parts = backend.Parts{
-		Streams: streams, Store: b.Store(tables, r.wire), Now: r.queue.Now, Parallel: entitiesAtOnce, Metrics: io.Discard,
-		SQS: r.queues.Client(mortal{r.queues}),
-	}
+	r.parts = b.Parts(streams, tables, r.wire, r.queues.Client(mortal{r.queues}), r.queue.Now)
 	return r, nil
 }
 

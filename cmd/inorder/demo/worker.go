@@ -67,7 +67,7 @@ func (w *watched) reset() {
 func (w *worker) start() {
 	parts := w.run.parts
 	parts.Observe = func(_ events.Message, outcomes []ordering.Outcome) { w.seen = append(w.seen, outcomes[0]) }
-	w.consumer = parts.Consumer()
+	w.consumer = functions.NewConsumer(parts)
 	w.watched = &watched{Applier: w.consumer.Loop}
 	w.consumer.Loop = w.watched
 }

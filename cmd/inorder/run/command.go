@@ -19,6 +19,7 @@ import (
 
 	"inorder/cmd/inorder/backend"
 	"inorder/events"
+	"inorder/functions"
 	"inorder/functions/projections"
 )
 
@@ -61,9 +62,6 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 )
-
-// parallel is how many entities of a batch are worked on at once.
-const parallel = 4
 
 // Run consumes the messages. The exit code is 0 when each has come to its end, 1 when some still come back after their
 // last receive, 2 when there is nothing to begin with.
@@ -128,10 +126,9 @@ func (c *Command) consume(ctx context.Context, b *backend.Backend, streams *even
 	queues := &backend.Queues{Now: now}
 	bar := progress(len(all), notes)
 	q := &queue{streams: streams, batch: c.Batch, receives: c.Receives, done: bar}
-	q.consumer = backend.Parts{
-		Streams: streams, Store: b.Store(tables, nil), SQS: queues.Client(nil), Now: now, Parallel: parallel,
-		Metrics: io.Discard, Observe: q.observe,
-	}.Consumer()
+	parts := b.Parts(streams, tables, nil, queues.Client(nil), now)
+	parts.Observe = q.observe
+	q.consumer = functions.NewConsumer(parts)
 	err = q.consume(ctx, all)
 	bar(finished)
 	if err != nil {

@@ -51,17 +51,13 @@ func newWorld(ctx context.Context, b *backend.Backend, engine http.RoundTripper,
 	return w
 }
 
-// cold is a function that remembers nothing.
+// cold is a function that remembers nothing. It does one thing after the other and never pauses, unlike the one on
+// Lambda: requests come in the same order whenever the script is played, and no real time passes.
 func (w *world) cold() *functions.Consumer {
-	return backend.Parts{
-		Streams:  w.script.streams,
-		Store:    w.backend.Store(w.tables, w.wire),
-		SQS:      w.queues.Client(w.wire),
-		Now:      w.clock.Now,
-		Parallel: 1, // so that requests come in the same order whenever the script is played
-		Metrics:  &w.metrics,
-		Observe:  w.observe,
-	}.Consumer()
+	p := w.backend.Parts(w.script.streams, w.tables, w.wire, w.queues.Client(w.wire), w.clock.Now)
+	p.Parallel, p.RowsAtOnce, p.Wait = 1, 1, func(context.Context, int) {}
+	p.Metrics, p.Observe = &w.metrics, w.observe
+	return functions.NewConsumer(p)
 }
 
 // An ending is how the events of a message ended, and why those that are deferred are.
