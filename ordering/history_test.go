@@ -31,10 +31,10 @@ type history struct {
 
 // The histories, by what they are about.
 var (
-	states = []func(*rand.Rand) history{wholeHistory, attributeHistory, sourceHistory}
-	steps  = []func(*rand.Rand) history{stepHistory, livesHistory, projectedHistory}
-	deltas = []func(*rand.Rand) history{deltaHistory, markedHistory}
-	all    = slices.Concat(states, steps, deltas)
+	ofState  = []func(*rand.Rand) history{wholeHistory, attributeHistory, sourceHistory}
+	ofSteps  = []func(*rand.Rand) history{stepHistory, livesHistory, projectedHistory}
+	ofDeltas = []func(*rand.Rand) history{deltaHistory, markedHistory}
+	all      = slices.Concat(ofState, ofSteps, ofDeltas)
 )
 
 func newHistory(name, stream string) history {

@@ -18,17 +18,17 @@ import (
 
 // Convergence: in any order and with any copies, the state equals the newest clock's, per attribute, per source.
 func TestConvergence(t *testing.T) {
-	simulate(t, states, (*world).stateFaults)
+	simulate(t, ofState, (*world).stateFaults)
 }
 
 // StepOrder: each step once, in order. The projection's sum and its last value tell.
 func TestStepOrder(t *testing.T) {
-	simulate(t, steps, (*world).stateFaults)
+	simulate(t, ofSteps, (*world).stateFaults)
 }
 
 // DeltaSum: the sum of the distinct events.
 func TestDeltaSum(t *testing.T) {
-	simulate(t, deltas, (*world).stateFaults)
+	simulate(t, ofDeltas, (*world).stateFaults)
 }
 
 func (w *world) stateFaults() []string {
@@ -43,7 +43,7 @@ func (w *world) stateFaults() []string {
 // NoLostWakeup: all acked and nothing missing: the effective cursor is at the highest number, or at the one that the
 // projection cannot take, and whatever still waits has its row.
 func TestNoLostWakeup(t *testing.T) {
-	simulate(t, slices.Concat(steps, []func(*rand.Rand) history{deltaHistory}), func(w *world) (faults []string) {
+	simulate(t, slices.Concat(ofSteps, []func(*rand.Rand) history{deltaHistory}), func(w *world) (faults []string) {
 		e := w.entity()
 		if e.Effective() != w.history.cursor || e.Blocked != w.history.blocked {
 			faults = append(faults, fmt.Sprintf("the cursor is at %d, blocked at %d; everything up to %d came, and %d cannot be taken", e.Effective(), e.Blocked, w.history.cursor, w.history.blocked))
@@ -59,7 +59,7 @@ func TestNoLostWakeup(t *testing.T) {
 
 // What the sweeper must look at is in its index at every moment, and what it need not is not there in the end.
 func TestOpenEntitiesAreSeen(t *testing.T) {
-	simulate(t, slices.Concat(steps, deltas), func(w *world) (faults []string) {
+	simulate(t, slices.Concat(ofSteps, ofDeltas), func(w *world) (faults []string) {
 		if w.unseen != "" {
 			faults = append(faults, w.unseen)
 		}
@@ -87,7 +87,7 @@ func TestNoSilentLoss(t *testing.T) {
 
 // EffectOrder: per generation in order, none twice, and all of the last one.
 func TestEffectOrder(t *testing.T) {
-	simulate(t, steps, func(w *world) (faults []string) {
+	simulate(t, ofSteps, func(w *world) (faults []string) {
 		type place struct {
 			gen, seq int64
 			index    int
