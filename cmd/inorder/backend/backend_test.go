@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"inorder/ddb"
 	"inorder/ddb/local"
 	"inorder/events"
 	"inorder/ordering"
@@ -117,5 +118,14 @@ func seeAndExpire(t *testing.T, choice Choice) {
 	}
 	if _, err := b.EntityKeys(ctx, tables); err == nil {
 		t.Error("the tables are still there")
+	}
+}
+
+// The demo and `inorder run` consume with what a function on Lambda has: nothing of it is chosen here.
+func TestAConsumerIsThatOfLambda(t *testing.T) {
+	b := &Backend{engine: &local.Engine{Endpoint: "http://127.0.0.1:1"}}
+	p := b.Parts(&events.Config{}, ddb.Tables{}, nil, nil, time.Now)
+	if p.Parallel != 0 || p.RowsAtOnce != 0 || p.Wait != nil || p.Observe != nil {
+		t.Errorf("%+v", p)
 	}
 }

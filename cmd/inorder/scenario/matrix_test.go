@@ -56,3 +56,18 @@ func TestAMatrixHasAnEnd(t *testing.T) {
 		t.Errorf("6^6 combinations: %v", faults)
 	}
 }
+
+// Of a large matrix a second play takes some, from its beginning to its end.
+func TestSomeOfAMatrixAreSpread(t *testing.T) {
+	for _, row := range []struct {
+		n, atMost int
+		want      []int
+	}{
+		{3, 0, []int{0, 1, 2}}, {3, 3, []int{0, 1, 2}}, {1, 1, []int{0}}, {9, 3, []int{0, 4, 8}}, {96, 4, []int{0, 31, 63, 95}},
+		{5, 1, []int{0}}, {0, 2, []int{}},
+	} {
+		if got := spread(row.n, row.atMost); !slices.Equal(got, row.want) {
+			t.Errorf("%d of %d: %v, want %v", row.atMost, row.n, got, row.want)
+		}
+	}
+}

@@ -30,6 +30,10 @@ type Player struct {
 	// that the scenarios notice.
 	engine http.RoundTripper
 
+	// atMost is how many combinations of a file are played, evenly spread; 0: all. For tests that play everything
+	// a second time in another way.
+	atMost int
+
 	named  sync.Once
 	name   string
 	tables atomic.Int64
@@ -74,11 +78,23 @@ func (p *Player) open(r *Result) []job {
 		r.Unplayable = err.Error()
 		return nil
 	}
-	jobs := make([]job, len(f.scripts))
-	for i, s := range f.scripts {
-		jobs[i] = job{script: s, result: r, place: i}
+	var jobs []job
+	for _, place := range spread(len(f.scripts), p.atMost) {
+		jobs = append(jobs, job{script: f.scripts[place], result: r, place: place})
 	}
 	return jobs
+}
+
+// spread picks at most so many of n places, the first and the last among them; 0: all.
+func spread(n, atMost int) []int {
+	if atMost <= 0 || n <= atMost {
+		atMost = n
+	}
+	places := make([]int, atMost)
+	for i := range places {
+		places[i] = i * (n - 1) / max(atMost-1, 1)
+	}
+	return places
 }
 
 func mapKeys[V any](m map[string]V) func(yield func(string) bool) {
