@@ -15,54 +15,26 @@ const catchUpLag = 64
 
 // deltaRun is one invocation's work on one numbered delta entity.
 type deltaRun struct {
-	*Loop
-	key    Key
-	stream *events.Stream
-	jobs   []*job
-	report *Report
+	numbered
 
-	entity  *Entity
-	fresh   bool
-	letAdd  bool
-	careful bool
-	alone   bool
-	lost    int
-	turns   int
+	letAdd  bool // others write this entity too
+	careful bool // the database refused to add
+	alone   bool // together the events are too large
 }
 
 // applyDelta counts each number once, in any order. Where the batch is next in line and nobody else writes, one
 // compare-and-set adds and moves the cursor; otherwise the database adds, which nobody can be in the way of.
 func (l *Loop) applyDelta(ctx context.Context, key Key, s *events.Stream, jobs []*job, r *Report) {
-	run := &deltaRun{Loop: l, key: key, stream: s, jobs: jobs, report: r, letAdd: l.Cache.contended(key)}
-	if err := run.all(ctx); err != nil {
+	run := &deltaRun{
+		numbered: numbered{Loop: l, key: key, stream: s, jobs: jobs, report: r},
+		letAdd:   l.Cache.contended(key),
+	}
+	if err := run.takeTurns(ctx, func() bool { return false }, run.turn); err != nil {
 		giveUp(jobs, err)
 	}
 }
 
-func (r *deltaRun) all(ctx context.Context) error {
-	if r.entity = r.Cache.get(r.key); r.entity == nil {
-		if err := r.readAgain(ctx); err != nil {
-			return err
-		}
-	}
-	for len(open(r.jobs)) > 0 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if r.lost >= maxRounds {
-			return errBusy
-		}
-		if r.turns++; r.turns > maxTurns {
-			return errNoEnd
-		}
-		if err := r.round(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *deltaRun) round(ctx context.Context) error {
+func (r *deltaRun) turn(ctx context.Context) error {
 	base := r.entity
 	if generation := open(r.jobs)[0].Event.Generation; generation > base.Gen {
 		base = &Entity{Exists: true, Rev: r.entity.Rev, Cursor: Cursor{Gen: generation}}
@@ -94,20 +66,6 @@ func (r *deltaRun) decide(v verdicts) {
 		}
 		j.decide(o)
 	}
-}
-
-func (r *deltaRun) readAgain(ctx context.Context) error {
-	e, err := r.read(ctx, r.key)
-	if err != nil {
-		return err
-	}
-	r.learn(e)
-	return nil
-}
-
-func (r *deltaRun) learn(e *Entity) {
-	r.entity, r.fresh = e, true
-	r.Cache.put(r.key, e)
 }
 
 // move is the compare-and-set.
@@ -145,13 +103,6 @@ func (r *deltaRun) separate(p deltaPlan, tooLarge error) error {
 		}
 	}
 	return tooLarge
-}
-
-// again is another round, a little later, on an item that a transaction holds.
-func (r *deltaRun) again(ctx context.Context) error {
-	r.lost++
-	r.wait(ctx, r.lost)
-	return nil
 }
 
 func (r *deltaRun) contended() {

@@ -20,7 +20,7 @@ func (r *stepRun) readRows(ctx context.Context, gen int64, of Range) error {
 	for _, row := range rows {
 		r.rows[row.Seq] = row
 	}
-	r.readFrom, r.read = of.First, of.Last
+	r.readFrom, r.readTo = of.First, of.Last
 	return nil
 }
 

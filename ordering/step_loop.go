@@ -11,23 +11,15 @@ import (
 
 // stepRun is one invocation's work on one step entity.
 type stepRun struct {
-	*Loop
-	key    Key
-	stream *events.Stream
-	jobs   []*job
-	report *Report
+	numbered
 
-	entity *Entity
-	fresh  bool // entity was read, written or returned by a lost write in this invocation, not cached
-
-	rows           map[int64]Row // read from the log, or found where a number was taken
-	own            map[int64]Row // put by this invocation: they stay what they are for as long as it lives
-	readFrom, read int64
-	copied         map[int64]bool    // numbers whose blocked event has its copy in quarantine
-	leftovers      map[Position]bool // what an old generation left waiting and has its copy in quarantine
-	maxRun         int
-	tooLarge       int64
-	lost, turns    int
+	rows             map[int64]Row // read from the log, or found where a number was taken
+	own              map[int64]Row // put by this invocation: they stay what they are for as long as it lives
+	readFrom, readTo int64
+	copied           map[int64]bool    // numbers whose blocked event has its copy in quarantine
+	leftovers        map[Position]bool // what an old generation left waiting and has its copy in quarantine
+	maxRun           int
+	tooLarge         int64
 }
 
 // applyStep reads, plans, logs, moves the cursor by a compare-and-set and plans again where that is lost. Messages are
@@ -35,35 +27,13 @@ type stepRun struct {
 // meanwhile is found by whoever handles its event again.
 func (l *Loop) applyStep(ctx context.Context, key Key, s *events.Stream, jobs []*job, r *Report) {
 	run := &stepRun{
-		Loop: l, key: key, stream: s, jobs: jobs, report: r,
-		rows: map[int64]Row{}, own: map[int64]Row{}, copied: map[int64]bool{}, leftovers: map[Position]bool{},
+		numbered: numbered{Loop: l, key: key, stream: s, jobs: jobs, report: r},
+		rows:     map[int64]Row{}, own: map[int64]Row{}, copied: map[int64]bool{}, leftovers: map[Position]bool{},
 	}
-	if err := run.all(ctx); err != nil {
+	run.forget = run.forgetRows
+	if err := run.takeTurns(ctx, run.readyToDrain, run.turn); err != nil {
 		giveUp(jobs, err)
 	}
-}
-
-func (r *stepRun) all(ctx context.Context) error {
-	if r.entity = r.Cache.get(r.key); r.entity == nil {
-		if err := r.readAgain(ctx); err != nil {
-			return err
-		}
-	}
-	for len(open(r.jobs)) > 0 || r.readyToDrain() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if r.lost >= maxRounds {
-			return errBusy
-		}
-		if r.turns++; r.turns > maxTurns {
-			return errNoEnd
-		}
-		if err := r.round(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // readyToDrain reports whether a long drain, which this invocation began, is not at its end.
@@ -72,8 +42,8 @@ func (r *stepRun) readyToDrain() bool {
 	return r.fresh && e.Exists && e.Blocked == 0 && e.Waiting.Has(e.Applied+1) && r.report.drainedAny
 }
 
-// round is one turn: it either learns something that the next one needs, or moves the entity.
-func (r *stepRun) round(ctx context.Context) error {
+// turn either learns something that the next one needs, or moves the entity.
+func (r *stepRun) turn(ctx context.Context) error {
 	base, err := r.life(ctx)
 	if err != nil || base == nil {
 		return err
@@ -161,7 +131,7 @@ func (r *stepRun) input(base *Entity) stepInput {
 	return stepInput{
 		stream: r.stream, projections: r.Projections, decode: r.decodeRow, effects: r.EffectsMode, sendable: r.sendable,
 		prev: r.entity, base: base, jobs: open(r.jobs), now: r.Now(),
-		logged: r.logged(), readFrom: r.readFrom, readTo: r.read, maxRun: r.maxRun, tooLarge: r.tooLarge, token: r.NewToken(),
+		logged: r.logged(), readFrom: r.readFrom, readTo: r.readTo, maxRun: r.maxRun, tooLarge: r.tooLarge, token: r.NewToken(),
 	}
 }
 
@@ -170,23 +140,12 @@ func (r *stepRun) sendable(e Effect) error {
 	return r.Effects.Sendable(e)
 }
 
-func (r *stepRun) readAgain(ctx context.Context) error {
-	e, err := r.Loop.read(ctx, r.key)
-	if err != nil {
-		return err
-	}
-	r.learn(e)
-	return nil
-}
-
-// learn takes a newer state of the entity, and forgets the rows that may have left since.
-func (r *stepRun) learn(e *Entity) {
-	if r.entity != nil && e.Gen != r.entity.Gen {
+// forgetRows drops the rows that may have left since they were read, and those of another life.
+func (r *stepRun) forgetRows(newer *Entity) {
+	if r.entity != nil && newer.Gen != r.entity.Gen {
 		r.own = map[int64]Row{}
 	}
-	r.entity, r.fresh = e, true
-	r.rows, r.readFrom, r.read = map[int64]Row{}, 0, 0
-	r.Cache.put(r.key, e)
+	r.rows, r.readFrom, r.readTo = map[int64]Row{}, 0, 0
 }
 
 // sendCopies keeps a copy of what blocks, before the write that says so.
@@ -211,16 +170,12 @@ func (r *stepRun) move(ctx context.Context, base *Entity, p stepPlan) error {
 	case errors.Is(err, ErrTooLarge):
 		return r.shrink(base, p, err)
 	case errors.Is(err, ErrContended):
-		r.lost++
-		r.wait(ctx, r.lost)
-		return nil
+		return r.again(ctx)
 	case err != nil:
 		return fmt.Errorf("move %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	case !landed:
-		r.lost++
 		r.learn(now)
-		r.wait(ctx, r.lost)
-		return nil
+		return r.again(ctx)
 	}
 	r.learn(now)
 	r.maxRun, r.tooLarge = 0, 0
