@@ -63,8 +63,13 @@ func TestSomeOfAMatrixAreSpread(t *testing.T) {
 		n, atMost int
 		want      []int
 	}{
-		{3, 0, []int{0, 1, 2}}, {3, 3, []int{0, 1, 2}}, {1, 1, []int{0}}, {9, 3, []int{0, 4, 8}}, {96, 4, []int{0, 31, 63, 95}},
-		{5, 1, []int{0}}, {0, 2, []int{}},
+		{3, 0, []int{0, 1, 2}},
+		{3, 3, []int{0, 1, 2}},
+		{1, 1, []int{0}},
+		{9, 3, []int{0, 4, 8}},
+		{96, 4, []int{0, 31, 63, 95}},
+		{5, 1, []int{0}},
+		{0, 2, []int{}},
 	} {
 		if got := spread(row.n, row.atMost); !slices.Equal(got, row.want) {
 			t.Errorf("%d of %d: %v, want %v", row.atMost, row.n, got, row.want)
