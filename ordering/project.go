@@ -3,6 +3,7 @@ package ordering
 import (
 	"fmt"
 	"maps"
+	"runtime"
 
 	"inorder/events"
 )
@@ -18,7 +19,7 @@ func projectStep(s *events.Stream, projections map[string]Projector, state map[s
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			next, effects, err = nil, nil, fmt.Errorf("projection %s panicked: %v", s.Projection.Name, p)
+			next, effects, err = nil, nil, fmt.Errorf("projection %s panicked: %s", s.Projection.Name, panicText(p))
 		}
 	}()
 	project, registered := projections[s.Projection.Name]
@@ -32,6 +33,14 @@ func projectStep(s *events.Stream, projections map[string]Projector, state map[s
 	}
 	result, _ := ownValue(next).(map[string]any)
 	return result, effects, checkAttributes(result)
+}
+
+// panicText is what may be said of a panic: Go's own words, but of anything else only its type, since it may hold data.
+func panicText(p any) string {
+	if own, ok := p.(runtime.Error); ok {
+		return own.Error()
+	}
+	return fmt.Sprintf("a %T", p)
 }
 
 // projectBuiltIn is `sum` and `set`. What an event does not say stays as it is.

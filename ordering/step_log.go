@@ -59,7 +59,7 @@ func (r *stepRun) putRows(ctx context.Context, puts []*job) error {
 		group.Go(func() (err error) {
 			defer func() { // the handler's own recovery does not reach this goroutine
 				if p := recover(); p != nil {
-					err = fmt.Errorf("panic of type %T while number %d was logged", p, j.Event.Seq)
+					err = fmt.Errorf("panic while number %d was logged: %s", j.Event.Seq, panicText(p))
 				}
 			}()
 			return r.logRow(ctx, j, func(note func()) {
