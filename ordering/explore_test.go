@@ -17,7 +17,7 @@ import (
 	"inorder/ordering/memory"
 )
 
-var states = flag.Int("states", 3000, "how many states of each situation to explore")
+var states = flag.Int("states", 1000, "how many states of each situation to explore")
 
 // TestExploration visits every state that a few messages, one of them twice, can reach in the hands of two invocations
 // at once, with caches that may be old, a crash at any request and an answer lost after any write, each once. It runs
