@@ -57,10 +57,11 @@ func isBinary(dataType string) bool {
 
 func epochMillis(text string) time.Time {
 	ms, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
+	at := time.UnixMilli(ms).UTC()
+	if err != nil || at.Year() < 0 || at.Year() > 9999 {
 		return time.Time{}
 	}
-	return time.UnixMilli(ms).UTC()
+	return at
 }
 
 // isFIFO reports whether a message came over a FIFO queue. Its group alone does not tell: standard queues have groups

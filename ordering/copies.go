@@ -48,7 +48,7 @@ func (j *job) copyOutcome(c *job) (Outcome, bool) {
 	}
 	switch original.Disposition {
 	case Conflict, Quarantined:
-		return Outcome{}, false
+		return original, c.Event.Fingerprint == j.Event.Fingerprint && c.Event.Clock == j.Event.Clock
 	case Deferred:
 		return original, true
 	case Coalesced, Stale:

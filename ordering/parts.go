@@ -46,6 +46,8 @@ func (p *statePlan) settleParts(known *Entity, jobs []*job, f folded, verdict ve
 		o, judged := verdict[j]
 		rivalry, isRival := f.rivals[j]
 		switch {
+		case isRival && verdict[f.holders[j]].Disposition == Stale:
+			// who came first does not hold the position either: judged by the entity, in the next round
 		case isRival:
 			p.landed[j] = rivalry
 		case !judged: // newer events of the batch cover it
@@ -67,14 +69,15 @@ func (p *statePlan) settleParts(known *Entity, jobs []*job, f folded, verdict ve
 
 // folded is a batch by its parts: of each the newest event.
 type folded struct {
-	floor  string // the start of the events' generation, empty where they have none
-	parts  []part
-	tomb   *job     // `clock: attribute`: the newest tombstone
-	rivals verdicts // events that want the position of another one of the batch, which came first
+	floor   string // the start of the events' generation, empty where they have none
+	parts   []part
+	tomb    *job          // `clock: attribute`: the newest tombstone
+	holders map[*job]*job // of each rival, who came first
+	rivals  verdicts      // events that want the position of another one of the batch, which came first
 }
 
 func foldParts(s *events.Stream, jobs []*job) folded {
-	f := folded{rivals: verdicts{}}
+	f := folded{rivals: verdicts{}, holders: map[*job]*job{}}
 	if s.Clock == events.ClockAttribute && s.Order.By == events.BySeq {
 		f.floor = events.SeqClock(jobs[0].Event.Generation, 0)
 	}
@@ -88,6 +91,7 @@ func foldParts(s *events.Stream, jobs []*job) folded {
 		wipes := s.Clock == events.ClockAttribute && j.Event.Tombstone
 		names := partNames(s, j.Event)
 		if rival := f.samePosition(byName, j, names, wipes); rival != nil {
+			f.holders[j] = rival
 			f.rivals[j] = atTie(j.Event, lastOf(rival.Delivery, time.Time{}))
 			continue
 		}

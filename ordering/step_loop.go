@@ -60,6 +60,12 @@ func (r *stepRun) turn(ctx context.Context) error {
 		return r.settle(ctx, plan, r.entity)
 	}
 	if err := r.sendCopies(ctx, plan); err != nil {
+		for _, j := range open(r.jobs) { // it comes back alone: what else there is need not wait for its copy
+			if j.Event.Seq == plan.next.Blocked && j.Event.Generation == plan.next.Gen {
+				j.decide(Outcome{Disposition: Deferred, Err: err})
+				err = nil
+			}
+		}
 		return err
 	}
 	return r.move(ctx, base, plan)
@@ -167,6 +173,8 @@ func (r *stepRun) sendCopies(ctx context.Context, p stepPlan) error {
 func (r *stepRun) move(ctx context.Context, base *Entity, p stepPlan) error {
 	now, landed, err := r.swap(ctx, r.key, r.entity, p.next)
 	switch {
+	case errors.Is(err, ErrTooLarge) && r.owes(r.entity): // what is owed takes its room: it is sent first
+		return r.settleDebt(ctx)
 	case errors.Is(err, ErrTooLarge):
 		return r.shrink(base, p, err)
 	case errors.Is(err, ErrContended):
@@ -180,6 +188,17 @@ func (r *stepRun) move(ctx context.Context, base *Entity, p stepPlan) error {
 	r.learn(now)
 	r.maxRun, r.tooLarge = 0, 0
 	return r.settle(ctx, p, now)
+}
+
+func (r *stepRun) settleDebt(ctx context.Context) error {
+	if !r.fresh {
+		return r.readAgain(ctx)
+	}
+	settled, err := r.dispatch(ctx, r.entity, nil)
+	if err == nil {
+		r.learn(settled)
+	}
+	return err
 }
 
 // shrink makes the run shorter until it fits, or refuses the one event that does not.

@@ -8,7 +8,7 @@ import (
 	"inorder/events"
 )
 
-// maxDepth is how deep a value may be nested in the table (Amazon DynamoDB Developer Guide, "Quotas in Amazon
+// maxDepth is how deep a value may be nested in the table, the innermost scalar included (Amazon DynamoDB Developer Guide, "Quotas in Amazon
 // DynamoDB", nested attribute depth).
 const maxDepth = 32
 
@@ -63,6 +63,9 @@ func refuseOwner(s *events.Stream, e *events.Event) *events.Refusal {
 
 // refuseValue checks a value that would become an attribute, or a part of one.
 func refuseValue(name string, value any, depth int) *events.Refusal {
+	if depth > maxDepth {
+		return tooDeep(name)
+	}
 	switch v := value.(type) {
 	case nil, bool, string:
 	case events.Number:
@@ -70,18 +73,12 @@ func refuseValue(name string, value any, depth int) *events.Refusal {
 			return &events.Refusal{Reason: events.NumberRange, Detail: fmt.Sprintf("a number in attribute %.80q does not fit into the table: 38 digits, exponent -130 to 125", name)}
 		}
 	case []any:
-		if depth > maxDepth {
-			return tooDeep(name)
-		}
 		for _, element := range v {
 			if r := refuseValue(name, element, depth+1); r != nil {
 				return r
 			}
 		}
 	case map[string]any:
-		if depth > maxDepth {
-			return tooDeep(name)
-		}
 		for _, element := range v {
 			if r := refuseValue(name, element, depth+1); r != nil {
 				return r
