@@ -184,3 +184,15 @@ func TestOneCopyOfAMessageWithSeveralRefusedEvents(t *testing.T) {
 		t.Errorf("copied as %+v", o)
 	}
 }
+
+// A time that no row could be read back with is none: it would stop the entity for good.
+func TestTimesBeyondTheCalendarAreNone(t *testing.T) {
+	for _, text := range []string{"", "soon", "999999999999999", "-99999999999999", "9223372036854775807"} {
+		if at := epochMillis(text); !at.IsZero() {
+			t.Errorf("%q is %v", text, at)
+		}
+	}
+	if at := epochMillis("1772366399000"); at.IsZero() {
+		t.Error("a time of ours is none")
+	}
+}

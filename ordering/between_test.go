@@ -96,3 +96,24 @@ func TestEffectsBelongToTheirGeneration(t *testing.T) {
 		t.Errorf("received %v, want %s", queue.got, want)
 	}
 }
+
+// TestDebtsBlockNobody: while the effects queue is down, what is owed fills the item; the event for which there is no
+// room any more is not at fault, and once the queue is up everything goes on.
+func TestDebtsBlockNobody(t *testing.T) {
+	p := &transcript{now: begin}
+	p.stream("{name: s, types: [T], mode: step, effects: true, projection: tally}")
+	p.store.MaxItem = 3000
+	queue := &receiver{down: true}
+	deliver := p.invocation(p.store, queue)
+	for n := int64(1); n <= 40; n++ {
+		deliver([2]int64{0, n})
+	}
+	queue.down = false
+	for n := int64(1); n <= 40; n++ {
+		deliver([2]int64{0, n})
+	}
+	e := p.store.Entities()[p.key]
+	if e.Applied != 40 || e.Blocked != 0 || len(p.copies) > 0 || len(queue.got) != 40 {
+		t.Errorf("at %d, blocked at %d, %d copies in quarantine, %d effects received", e.Applied, e.Blocked, len(p.copies), len(queue.got))
+	}
+}

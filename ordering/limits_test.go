@@ -73,3 +73,22 @@ func TestPanicWhileLoggingDefersItsEntity(t *testing.T) {
 		}
 	}
 }
+
+// TestManyCopiesOfARefusedEvent share its fate at once: judged one by one they would outlast the invocation.
+func TestManyCopiesOfARefusedEvent(t *testing.T) {
+	p := &transcript{now: begin}
+	p.stream("{name: s, types: [T], mode: delta, projection: {sum: {n: data.n}}}")
+	copies := make([][2]string, 3000)
+	for i := range copies {
+		copies[i] = [2]string{"1", "1e300"}
+	}
+	tokens := p.tokens
+	for _, o := range p.apply(p.loop, copies...) {
+		if o.Disposition != ordering.Quarantined || o.Reason != events.NumberRange {
+			t.Fatalf("a copy is %v (%s)", o.Disposition, o.Reason)
+		}
+	}
+	if rounds := p.tokens - tokens; rounds > 3 {
+		t.Errorf("they took %d rounds", rounds)
+	}
+}

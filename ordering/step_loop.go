@@ -190,6 +190,7 @@ func (r *stepRun) move(ctx context.Context, base *Entity, p stepPlan) error {
 	return r.settle(ctx, p, now)
 }
 
+// settleDebt makes room in an item that is full of effects that nobody took yet. It is no fault of the next event.
 func (r *stepRun) settleDebt(ctx context.Context) error {
 	if !r.fresh {
 		return r.readAgain(ctx)

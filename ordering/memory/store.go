@@ -149,7 +149,7 @@ func compressed(body string) int {
 func (s *Store) Swap(_ context.Context, key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tooLarge([]any{next.State, next.Last}) {
+	if s.tooLarge([]any{next.State, next.Last, next.Owed}) {
 		return ordering.ErrTooLarge
 	}
 	now := s.entity(key)
