@@ -37,7 +37,7 @@ const (
 func encodeRow(pk string, row ordering.Row) (item, error) {
 	out := rowKey(pk, row)
 	w := itemWriter(out)
-	w.text(rowVoid, row.Void)
+	w.text(rowVoid, string(row.Void))
 	w.text(rowEventID, row.EventID)
 	w.text(rowSource, row.Source)
 	w.text(rowFingerprint, row.Fingerprint)
@@ -89,7 +89,7 @@ func decodeRow(it item) (ordering.Row, error) {
 	row := ordering.Row{
 		Gen:         gen,
 		Seq:         seq,
-		Void:        r.text(rowVoid),
+		Void:        events.VoidReason(r.text(rowVoid)),
 		EventID:     r.text(rowEventID),
 		Source:      r.text(rowSource),
 		Fingerprint: r.text(rowFingerprint),

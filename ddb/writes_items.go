@@ -34,7 +34,7 @@ func (t Tables) rowUpdate(key ordering.Key, row ordering.Row, until time.Time) *
 	x := newExpression()
 	was := item{}
 	w := itemWriter(was)
-	w.text(rowVoid, row.Void)
+	w.text(rowVoid, string(row.Void))
 	w.text(rowEventID, row.EventID)
 	w.text(rowSource, row.Source)
 	w.text(rowFingerprint, row.Fingerprint)

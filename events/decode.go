@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// controlPrefix is of types that concern the order itself, not a producer's fact.
-const controlPrefix = "inorder."
-
 // Decode turns a message into the events it holds: one, or several where an S3 notification has several records. There is
 // always at least one element. It never panics on what a message holds, and depends on nothing but its arguments.
 func (c *Config) Decode(m Message, now time.Time) []Decoded {
@@ -30,9 +27,8 @@ func (c *Config) Decode(m Message, now time.Time) []Decoded {
 // judge finds the stream of a record and makes an event of it.
 func (c *Config) judge(r *record, now time.Time) Decoded {
 	d := Decoded{EventID: shown(r, "event_id"), Source: shown(r, "source"), EntityID: shown(r, "entity_id")}
-	if strings.HasPrefix(r.typ, controlPrefix) {
-		d.Unsupported = r.typ
-		return d
+	if isControl(r.typ) {
+		return c.control(r, d)
 	}
 	to, refusal := c.route(r)
 	if refusal != nil {

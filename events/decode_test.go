@@ -104,9 +104,24 @@ func TestEachRuleOfAnEvent(t *testing.T) {
 		{"a number", `7`, "not_an_event"},
 		{"a text", `"DocSet"`, "not_an_event"},
 
-		{"a void", `{"type":"inorder.void","stream":"ledger","entity_id":"d","ranges":[[7,7]],"reason":"expired"}`, "unsupported inorder.void"},
-		{"a mark", `{"type":"inorder.mark","stream":"doc","entity_id":"d","seq":9}`, "unsupported inorder.mark"},
-		{"a control event in any envelope", `{"specversion":"1.0","id":"1","type":"inorder.later"}`, "unsupported inorder.later"},
+		{"a void", `{"type":"inorder.void","stream":"ledger","entity_id":"d","ranges":[[7,7],["8",9]],"reason":"expired"}`, "inorder.void ledger"},
+		{"a void that proves it", `{"type":"inorder.void","stream":"ledger","entity_id":"d","source":"s","generation":4,"ranges":[[7,7]],"reason":"never_existed"}`, "inorder.void ledger"},
+		{"a void without ranges", `{"type":"inorder.void","stream":"ledger","entity_id":"d","ranges":[],"reason":"expired"}`, "bad_order_key"},
+		{"a void of nothing", `{"type":"inorder.void","stream":"ledger","entity_id":"d","reason":"expired"}`, "bad_order_key"},
+		{"a range that goes back", `{"type":"inorder.void","stream":"ledger","entity_id":"d","ranges":[[7,6]],"reason":"expired"}`, "bad_order_key"},
+		{"a range from zero", `{"type":"inorder.void","stream":"ledger","entity_id":"d","ranges":[[0,6]],"reason":"expired"}`, "bad_order_key"},
+		{"a range of three", `{"type":"inorder.void","stream":"ledger","entity_id":"d","ranges":[[1,6,7]],"reason":"expired"}`, "bad_order_key"},
+		{"a void of no good generation", `{"type":"inorder.void","stream":"ledger","entity_id":"d","generation":-1,"ranges":[[1,6]],"reason":"expired"}`, "bad_order_key"},
+		{"a void for no reason", `{"type":"inorder.void","stream":"ledger","entity_id":"d","ranges":[[7,7]]}`, "not_an_event"},
+		{"a void for another reason", `{"type":"inorder.void","stream":"ledger","entity_id":"d","ranges":[[7,7]],"reason":"skipped"}`, "not_an_event"},
+		{"a void for nobody", `{"type":"inorder.void","stream":"ledger","data":{},"ranges":[[7,7]],"reason":"expired"}`, "no_entity_id"},
+		{"a void of a stream that is not there", `{"type":"inorder.void","stream":"nowhere","entity_id":"d","ranges":[[7,7]],"reason":"expired"}`, "no_route"},
+		{"a mark", `{"type":"inorder.mark","stream":"doc","entity_id":"d","seq":9}`, "inorder.mark doc"},
+		{"a mark in another envelope", `{"specversion":"1.0","id":"1","type":"inorder.mark","stream":"ledger","subject":"d","sequence":"9"}`, "inorder.mark ledger"},
+		{"a mark at nothing", `{"type":"inorder.mark","stream":"doc","entity_id":"d"}`, "bad_order_key"},
+		{"a mark at zero", `{"type":"inorder.mark","stream":"doc","entity_id":"d","seq":0}`, "bad_order_key"},
+		{"a mark for a stream without a sequence", `{"type":"inorder.mark","stream":"click","entity_id":"d","seq":1}`, "bad_order_key"},
+		{"a control event that is none", `{"type":"inorder.later","stream":"doc","entity_id":"d","seq":9}`, "not_an_event"},
 	} {
 		d := decodeOne(t, c, r.body)
 		if got := outcome(d); got != r.want {

@@ -27,6 +27,7 @@ type Attribute struct {
 // Event is one decoded fact that a stream takes.
 type Event struct {
 	Stream *Stream
+	Kind   Kind
 
 	ID          string // unique per Source; empty only where the order key is the identity
 	Source      string
@@ -40,6 +41,9 @@ type Event struct {
 	Ignored     bool      // its type is under `ignore`: it holds its number and does nothing
 	Tombstone   bool      // its type is under `tombstone`
 	Fingerprint string
+
+	Ranges     []Range    // of a Void: its numbers, in any order
+	VoidReason VoidReason // of a Void
 
 	// Data is what the event says, numbers as Number, so that every digit is kept.
 	Data map[string]any
@@ -59,10 +63,6 @@ type Decoded struct {
 	Stream                    *Stream
 	Pattern                   string
 	EventID, Source, EntityID string
-
-	// Unsupported names the type of a control event (inorder.void, inorder.mark) that this version cannot judge. Event is
-	// then nil and Refusal empty: the message goes back to the queue, since a later version can.
-	Unsupported string
 }
 
 // Refusal says why an event can never succeed.

@@ -103,10 +103,7 @@ func sameEvent(t *testing.T, names ...string) {
 var sampleNow = time.Date(2026, 9, 5, 10, 15, 0, 0, time.UTC)
 
 func outcome(d Decoded) string {
-	switch {
-	case d.Unsupported != "":
-		return "unsupported " + d.Unsupported
-	case d.Event == nil:
+	if d.Event == nil {
 		return string(d.Refusal.Reason)
 	}
 	words := []string{d.Event.Type, d.Event.Stream.Name}

@@ -41,10 +41,9 @@ type Applier interface {
 
 // Why a message is deferred by the handler itself.
 var (
-	errOutOfTime   = errors.New("out of time: not finished before the function's deadline")
-	errBehind      = errors.New("not attempted: an earlier message of its group comes back first")
-	errUnsupported = errors.New("this release does not handle messages of this type")
-	errNoOutcome   = errors.New("nothing was decided about it")
+	errOutOfTime = errors.New("out of time: not finished before the function's deadline")
+	errBehind    = errors.New("not attempted: an earlier message of its group comes back first")
+	errNoOutcome = errors.New("nothing was decided about it")
 )
 
 // Handle judges a batch and names the messages that must come back.
@@ -105,12 +104,10 @@ func (c *Consumer) open(work times, m events.Message) *received {
 	r := &received{message: m, decoded: []events.Decoded{{}}}
 	err := c.decode(work.loop, r)
 	r.outcomes = make([]outcome, len(r.decoded))
-	for i, d := range r.decoded {
+	for i := range r.decoded {
 		switch {
 		case err != nil:
 			r.outcomes[i] = deferred(err)
-		case d.Unsupported != "":
-			r.outcomes[i] = deferred(fmt.Errorf("%w: %s", errUnsupported, d.Unsupported))
 		default:
 			r.outcomes[i] = deferred(errOutOfTime)
 			r.outcomes[i].open = true

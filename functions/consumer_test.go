@@ -128,18 +128,6 @@ func TestMissingOutcomeIsDeferred(t *testing.T) {
 	}
 }
 
-// Types that a later release handles must not be lost by this one.
-func TestUnsupportedTypesComeBack(t *testing.T) {
-	b := newBench(t)
-	void := record("v", `{"type":"inorder.void","stream":"ledger","entity_id":"a","ranges":[[7,7]],"reason":"expired"}`)
-	if got := b.handle(t, t.Context(), void, docSet("m1", "a", 1)); got != failures("v") {
-		t.Errorf("got %s", got)
-	}
-	if !strings.Contains(b.logs.String(), "inorder.void") || len(b.quarantine.copies) > 0 {
-		t.Errorf("logs %s, copies %v", b.logs, b.quarantine.copies)
-	}
-}
-
 func s3Record(key, sequencer string) string {
 	return fmt.Sprintf(`{"eventVersion":"2.1","eventSource":"aws:s3","eventTime":"2026-01-01T00:00:00.000Z","eventName":"ObjectCreated:Put",`+
 		`"s3":{"bucket":{"name":"pics"},"object":{"key":%q,"sequencer":%q}}}`, key, sequencer)

@@ -40,6 +40,9 @@ type StateMarks struct {
 	Clock string
 	// Clocks holds one clock per attribute or per source.
 	Clocks map[string]string
+	// Marks are the clocks of marks that are ahead of what the entity has: the newest event is known to exist and has
+	// not come. With `clock: source` there is one per source, otherwise one, under "".
+	Marks map[string]string
 	// Tombs: with `clock: source`, the sources whose newest event was a tombstone. Otherwise one element, "", where
 	// the entity was deleted by the event of Clock.
 	Tombs []string
@@ -57,7 +60,14 @@ type Cursor struct {
 	Owed       []Effect  // effects of a Go projection that are not sent yet
 	Blocked    int64     // the number whose projection fails, always Applied+1; 0: none
 	Skipped    []Range   // numbers that an operator, or an expired history, passed over
+	Park       Park      // of a step entity whose log holds what must not expire
 	Gap        *Gap      // why the sweeper must look at this entity; nil: it need not
+}
+
+// Park is what is known of the rows that a step entity still needs: those that wait, and those whose effects are owed.
+type Park struct {
+	Since time.Time // no waiting event was received before it; zero where none waits
+	Look  time.Time // before it none of the rows has less than half of its time left, or is too old; zero where there are none
 }
 
 // Last is what is remembered of the event that was written last.
@@ -73,7 +83,7 @@ type Last struct {
 type Position struct{ Gen, Seq int64 }
 
 // Range is an inclusive range of numbers.
-type Range struct{ First, Last int64 }
+type Range = events.Range
 
 // Gap puts the entity into the index that the sweeper reads.
 type Gap struct {
@@ -100,13 +110,25 @@ type Effect struct {
 // Row is one event in the log of a step entity.
 type Row struct {
 	Gen, Seq int64
-	Void     string // the reason of a void row, which holds no event; empty otherwise
+	Void     events.VoidReason // of a void row, which holds no event; empty otherwise
 
 	EventID, Source, Fingerprint, Type string
 	ReceivedAt                         time.Time
 	Message                            events.Message // as it was received: ID, Body, Attributes, ReceiveCount
 	Record                             int            // which event of the message, where it held several
 	ExpiresAt                          time.Time      // whole seconds
+}
+
+// Audit is what is kept, for good, of an operator's skip.
+type Audit struct {
+	At      time.Time
+	By      string // who, as far as the tool knows
+	Reason  string
+	Gen     int64
+	Through int64   // the number that was asked for
+	Applied []Range // what was logged and ran
+	Lost    []Range // what nobody had
+	Passed  []Range // what was logged and could not be applied
 }
 
 // Marker remembers that an event of a source was taken, for streams whose clocks cannot tell.

@@ -115,7 +115,7 @@ func (p *stepPlan) candidate(in stepInput, n int64, jobs []*job) *job {
 	}
 	holder := lastOf(chosen.Delivery, in.now)
 	if isLogged {
-		holder = Last{EventID: row.EventID, Source: row.Source, Fingerprint: cmp.Or(row.Fingerprint, row.Void)}
+		holder = Last{EventID: row.EventID, Source: row.Source, Fingerprint: cmp.Or(row.Fingerprint, string(row.Void))}
 	}
 	for _, j := range jobs {
 		if j != chosen {
@@ -182,7 +182,7 @@ func (p *stepPlan) run(in stepInput, candidates map[int64]*job) (end int64, cut 
 	if firstRow == 0 || in.readFrom != 0 && in.readFrom <= firstRow && lastRow <= in.readTo {
 		return end, cut
 	}
-	p.read = &Range{firstRow, lastRow}
+	p.read = &Range{First: firstRow, Last: lastRow}
 	if rest := in.base.Waiting.Above(lastRow); len(rest) > 0 {
 		p.read.Last = rest[0] // one more, for the age of the gap that remains
 	}

@@ -25,7 +25,8 @@ type Store interface {
 	// if prev does not exist. next.Rev is prev.Rev + 1. (The clock counts because PutNewer begins revisions anew.)
 	Swap(ctx context.Context, key Key, prev, next *Entity, markers []Marker) error
 
-	// PutNewer replaces the whole entity by next, provided that it is absent or that its Clock is lower than next's.
+	// PutNewer replaces the whole entity by next, provided that it is absent, or that its Clock is lower than next's and
+	// no mark of it is higher. next has no marks: those that are there and not higher are thereby forgotten.
 	PutNewer(ctx context.Context, key Key, next *Entity, markers []Marker) error
 
 	// Merge changes the parts of an entity whose clocks are lower than the ones it brings, all or none of them.
@@ -58,6 +59,46 @@ type Store interface {
 	// Rows returns the rows of one generation from first to last, in order, void ones included. A row past its expiry
 	// is a row.
 	Rows(ctx context.Context, key Key, gen, first, last int64) ([]Row, error)
+}
+
+// Upkeep is what sweeper and operator need beside what a consumer does. All that the contract of Store says holds here.
+type Upkeep interface {
+	Store
+
+	// Marked hands over the entities of one shard of the gaps index, 0 to Shards()-1, oldest first, page by page, until
+	// visit returns false. The index is eventually consistent: an entity may be missing, or be here no longer by right.
+	Marked(ctx context.Context, shard int, visit func(page []Marked) (more bool)) error
+
+	// Shards is the number of partitions of the gaps index.
+	Shards() int
+
+	// Entities reads many at once, in batches of 100, strongly consistent. The result has the order of keys, and the zero
+	// Entity for those that were never seen.
+	Entities(ctx context.Context, keys []Key) ([]*Entity, error)
+
+	// RowHeads is Rows without the messages: Message holds its ID and what ReceivedAt tells, no body and no attributes.
+	RowHeads(ctx context.Context, key Key, gen, first, last int64) ([]Row, error)
+
+	// DropRows is Swap that also deletes rows, each provided that its expiry still is the one in rows. All or nothing;
+	// a row whose expiry was moved, or that is gone, is a *TakenError with what is there. At most MaxDropRows.
+	DropRows(ctx context.Context, key Key, prev, next *Entity, rows []Row) error
+
+	// SwapAudited is Swap that also keeps an audit row, which has no TTL.
+	SwapAudited(ctx context.Context, key Key, prev, next *Entity, audit Audit) error
+
+	// Audits returns the audit rows of an entity, oldest first.
+	Audits(ctx context.Context, key Key) ([]Audit, error)
+}
+
+// MaxDropRows is the most rows that one DropRows takes: a transaction holds 100 actions and 4 MB, which an entity and
+// nine rows of the largest size cannot exceed.
+const MaxDropRows = 9
+
+// Marked is one entity of the gaps index, by its key there.
+type Marked struct {
+	PK    string // as the table has it
+	Key   Key    // zero where PK is no entity's key
+	Since time.Time
 }
 
 // MaxAddNumbers is the most numbers that one Add takes: each is a condition and a set element, and an expression holds

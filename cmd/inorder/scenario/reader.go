@@ -122,7 +122,6 @@ func (r *reader) send(v *value) action {
 			s.attributes[k.name] = events.Attribute{Type: "String", Text: attributes.items[i].text}
 		}
 	}
-	r.checkPlayable(v.line, s)
 	return s
 }
 
@@ -146,22 +145,6 @@ func (r *reader) body(v *value) string {
 		return ""
 	}
 	return string(body.json(nil))
-}
-
-// checkPlayable finds the messages that only a later release can judge, by the decoder itself: they may stand in any
-// envelope.
-func (r *reader) checkPlayable(line int, s send) {
-	if r.script.streams == nil {
-		return
-	}
-	for _, d := range r.script.streams.Decode(events.Message{Body: s.body, Attributes: s.attributes}, epoch) {
-		switch d.Unsupported {
-		case "inorder.void":
-			r.fault(line, "cannot be played yet: message %q is a void event", s.id)
-		case "inorder.mark":
-			r.fault(line, "cannot be played yet: message %q is a mark", s.id)
-		}
-	}
 }
 
 func (r *reader) ids(v *value) []string {
