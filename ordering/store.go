@@ -66,28 +66,46 @@ type Upkeep interface {
 	Store
 
 	// Marked hands over the entities of one shard of the gaps index, 0 to Shards()-1, oldest first, page by page, until
-	// visit returns false. The index is eventually consistent: an entity may be missing, or be here no longer by right.
+	// visit returns false. No page is empty. The index is eventually consistent: an entity may be missing, or be here no
+	// longer by right.
 	Marked(ctx context.Context, shard int, visit func(page []Marked) (more bool)) error
 
 	// Shards is the number of partitions of the gaps index.
 	Shards() int
 
-	// Entities reads many at once, in batches of 100, strongly consistent. The result has the order of keys, and the zero
-	// Entity for those that were never seen.
-	Entities(ctx context.Context, keys []Key) ([]*Entity, error)
+	// Entities reads many at once, in batches of 100, each strongly consistent. The result has the order of keys, in
+	// which one may stand twice. What is stored of one entity and cannot be understood is that one's EntityRead.Err; an
+	// error of the call is all of them's, and there is no result.
+	Entities(ctx context.Context, keys []Key) ([]EntityRead, error)
 
 	// RowHeads is Rows without the messages: Message holds its ID and what ReceivedAt tells, no body and no attributes.
 	RowHeads(ctx context.Context, key Key, gen, first, last int64) ([]Row, error)
 
-	// DropRows is Swap that also deletes rows, each provided that its expiry still is the one in rows. All or nothing;
-	// a row whose expiry was moved, or that is gone, is a *TakenError with what is there. At most MaxDropRows.
+	// DropRows is Swap that also deletes rows, of which RowHeads tells enough, each provided that it is there, the same
+	// event's and with the same expiry. All or nothing. A *LostError tells that the entity has moved; where it has not, a
+	// *TakenError tells of the first row that is not as it was: what is there, zero if nothing is. At most MaxDropRows,
+	// each once, else ErrInvalid.
 	DropRows(ctx context.Context, key Key, prev, next *Entity, rows []Row) error
 
-	// SwapAudited is Swap that also keeps an audit row, which has no TTL.
+	// SwapAudited is Swap that also keeps an audit row, which has no TTL. Where one of the same instant is there already
+	// its At becomes the next nanosecond that is free.
 	SwapAudited(ctx context.Context, key Key, prev, next *Entity, audit Audit) error
 
 	// Audits returns the audit rows of an entity, oldest first.
 	Audits(ctx context.Context, key Key) ([]Audit, error)
+
+	// Bookmark returns where the consumer's sweeper stopped, in words of its own; empty where it did not.
+	Bookmark(ctx context.Context, consumer string) (after string, err error)
+
+	// MoveBookmark moves the bookmark from where it was read, empty being none. Where another sweeper has moved it
+	// meanwhile, that one's stays, and there is no error: it knows as much.
+	MoveBookmark(ctx context.Context, consumer, from, to string) error
+}
+
+// EntityRead is what a reading of many found of one.
+type EntityRead struct {
+	Entity *Entity // the zero Entity for one that was never seen; nil with Err
+	Err    error   // what is stored cannot be understood, or the key cannot be one
 }
 
 // MaxDropRows is the most rows that one DropRows takes: a transaction holds 100 actions and 4 MB, which an entity and
@@ -96,9 +114,9 @@ const MaxDropRows = 9
 
 // Marked is one entity of the gaps index, by its key there.
 type Marked struct {
-	PK    string // as the table has it
-	Key   Key    // zero where PK is no entity's key
-	Since time.Time
+	PK    string    // as the table has it
+	Key   Key       // zero where PK is no entity's key
+	Since time.Time // zero where it is no instant
 }
 
 // MaxAddNumbers is the most numbers that one Add takes: each is a condition and a set element, and an expression holds
