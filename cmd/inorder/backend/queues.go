@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,9 +37,9 @@ func QueueARN(url string) string {
 	return "arn:aws:sqs:eu-west-1:" + account + ":" + url[strings.LastIndexByte(url, '/')+1:]
 }
 
-// Queues are SQS queues in memory that know SendMessage only, as far as its callers can tell: the limits of a message,
-// and the five minutes in which a FIFO queue drops what has the same deduplication id. They are the round tripper of
-// an SQS client.
+// Queues are SQS queues in memory that know SendMessage, as far as its callers can tell: the limits of a message, and the
+// five minutes in which a FIFO queue drops what has the same deduplication id. They also say how deep they are. They are
+// the round tripper of an SQS client.
 type Queues struct {
 	Now func() time.Time
 
@@ -82,14 +83,18 @@ func (q *Queues) Empty(url string) []events.Message {
 	return all
 }
 
-// RoundTrip answers SendMessage as SQS does.
+// RoundTrip answers SendMessage and GetQueueAttributes as SQS does.
 func (q *Queues) RoundTrip(request *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
 		return nil, err
 	}
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
-	if operation != "SendMessage" {
+	switch operation {
+	case "SendMessage":
+	case "GetQueueAttributes":
+		return q.depth(request, body), nil
+	default:
 		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#UnsupportedOperation", operation), nil
 	}
 	var in sendMessage
@@ -104,6 +109,20 @@ func (q *Queues) RoundTrip(request *http.Request) (*http.Response, error) {
 		"MessageId":        q.take(in),
 		"MD5OfMessageBody": hex.EncodeToString(sum[:]),
 	}), nil
+}
+
+// depth answers GetQueueAttributes with how many messages a queue holds, as text like all attributes of a queue. Nobody
+// receives from these queues, so that none is invisible.
+func (q *Queues) depth(request *http.Request, body []byte) *http.Response {
+	var in struct{ QueueUrl string }
+	if err := json.Unmarshal(body, &in); err != nil {
+		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidAddress", err.Error())
+	}
+	return answer(request, http.StatusOK, map[string]any{"Attributes": map[string]string{
+		"ApproximateNumberOfMessages":           strconv.Itoa(len(q.Sent(in.QueueUrl))),
+		"ApproximateNumberOfMessagesNotVisible": "0",
+		"ApproximateNumberOfMessagesDelayed":    "0",
+	}})
 }
 
 // take keeps the message, unless a FIFO queue had it within its five minutes, and returns its id.
