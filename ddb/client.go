@@ -58,9 +58,14 @@ func newRetryer(o ClientOptions) aws.Retryer {
 	return retry.NewStandard(func(s *retry.StandardOptions) {
 		s.MaxAttempts = orDefault(o.Attempts, defaultAttempts)
 		s.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
-			return rand.N(min(firstPause<<attempt, longest)) + 1, nil
+			return pause(attempt, longest), nil
 		})
 	})
+}
+
+// pause is how long to wait after a try, of which the first is 0.
+func pause(attempt int, longest time.Duration) time.Duration {
+	return rand.N(min(firstPause<<attempt, longest)) + 1
 }
 
 // httpClient bounds every try, so that one lost answer does not use up the time of a whole invocation.

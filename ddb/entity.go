@@ -1,6 +1,8 @@
 package ddb
 
 import (
+	"fmt"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"inorder/events"
@@ -17,6 +19,7 @@ const (
 	attrClockPrefix   = "_clock." // and the name of an attribute or source
 	attrDeleted       = "_deleted"
 	attrDeletedPrefix = "_deleted." // and the name of a source
+	attrMarkPrefix    = "_mark."    // and the name of a source; the mark without a name is _max_seen and _gen
 
 	attrEventID      = "_event_id"
 	attrSource       = "_source"
@@ -38,6 +41,8 @@ const (
 	attrOwed       = "_owed"
 	attrBlocked    = "_blocked"
 	attrSkipped    = "_skipped"
+	attrParkSince  = "_park_since"
+	attrParkLook   = "_park_look"
 
 	attrGapShard    = "_gap_shard"
 	attrGapSince    = "_gap_since"
@@ -58,7 +63,9 @@ func encodeEntity(key ordering.Key, e *ordering.Entity) (item, error) {
 	w.integer(attrRev, e.Rev)
 	w.last(e.Last)
 	w.text(attrToken, e.Token)
-	w.stateMarks(e.StateMarks)
+	if err := w.stateMarks(e.StateMarks); err != nil {
+		return nil, err
+	}
 	if e.Rev != 0 && !hasStateMarks(e) {
 		out[attrGen], out[attrApplied] = integer(e.Gen), integer(e.Applied)
 	}
@@ -66,9 +73,10 @@ func encodeEntity(key ordering.Key, e *ordering.Entity) (item, error) {
 	return out, w.cursor(e.Cursor)
 }
 
-// hasStateMarks tells a state entity from a step or delta one, for which its clocks are never written.
+// hasStateMarks tells a state entity from a step or delta one, which has neither clocks nor marks. Only the latter has
+// _applied.
 func hasStateMarks(e *ordering.Entity) bool {
-	return e.Clock != "" || len(e.Clocks) > 0 || len(e.Tombs) > 0
+	return e.Clock != "" || len(e.Clocks) > 0 || len(e.Marks) > 0 || len(e.Tombs) > 0
 }
 
 func (w itemWriter) last(last ordering.Last) {
@@ -95,7 +103,7 @@ var isDeleted = &types.AttributeValueMemberBOOL{Value: true}
 
 // stateMarks writes a tombstone as _deleted where it is the whole entity's, which then has a clock, and as
 // _deleted.<source> where it is a source's, with `clock: source`.
-func (w itemWriter) stateMarks(m ordering.StateMarks) {
+func (w itemWriter) stateMarks(m ordering.StateMarks) error {
 	w.text(attrClock, m.Clock)
 	for name, clock := range m.Clocks {
 		w.text(attrClockPrefix+name, clock)
@@ -107,6 +115,23 @@ func (w itemWriter) stateMarks(m ordering.StateMarks) {
 			w[attrDeletedPrefix+source] = isDeleted
 		}
 	}
+	return w.marks(m.Marks)
+}
+
+// marks writes the mark without a name as the two numbers that newerPut compares.
+func (w itemWriter) marks(marks map[string]string) error {
+	for source, clock := range marks {
+		if source != "" {
+			w.text(attrMarkPrefix+source, clock)
+			continue
+		}
+		gen, seq, ok := events.ParseSeqClock(clock)
+		if !ok {
+			return fmt.Errorf("the mark %q is no clock by seq", clock)
+		}
+		w[attrGen], w[attrMaxSeen] = integer(gen), integer(seq)
+	}
+	return nil
 }
 
 func (w itemWriter) cursor(c ordering.Cursor) error {
@@ -115,6 +140,8 @@ func (w itemWriter) cursor(c ordering.Cursor) error {
 	w.integer(attrMaxSeen, c.MaxSeen)
 	w.integer(attrBlocked, c.Blocked)
 	w.text(attrSkipped, encodeRanges(c.Skipped))
+	w.instant(attrParkSince, c.Park.Since)
+	w.instant(attrParkLook, c.Park.Look)
 	if len(c.Ahead) > 0 {
 		w[attrAhead] = integers(c.Ahead)
 	}

@@ -19,20 +19,23 @@ func decodeEntity(it item) (*ordering.Entity, error) {
 	r := &itemReader{item: it}
 	e := &ordering.Entity{Exists: true, Rev: r.integer(attrRev), Last: r.last(), Token: r.text(attrToken)}
 	e.Clock, e.Cursor = r.text(attrClock), r.cursor()
+	if r.item[attrApplied] == nil && r.item[attrMaxSeen] != nil { // a state entity has no cursor
+		e.Marks = map[string]string{"": events.SeqClock(e.Gen, e.MaxSeen)}
+		e.Gen, e.MaxSeen = 0, 0
+	}
 	r.named(e)
 	return e, r.err
 }
 
-// named reads what stands under names of its own: the state, and the clocks and tombs of its parts. Bookkeeping
+// named reads what stands under names of its own: the state, and the clocks, marks and tombs of its parts. Bookkeeping
 // that this version does not know is not state.
 func (r *itemReader) named(e *ordering.Entity) {
 	e.State = make(map[string]any)
 	for name, v := range r.item {
 		if part, ok := strings.CutPrefix(name, attrClockPrefix); ok {
-			if e.Clocks == nil {
-				e.Clocks = make(map[string]string)
-			}
-			e.Clocks[part] = r.text(name)
+			e.Clocks = with(e.Clocks, part, r.text(name))
+		} else if source, ok := strings.CutPrefix(name, attrMarkPrefix); ok {
+			e.Marks = with(e.Marks, source, r.text(name))
 		} else if source, ok := strings.CutPrefix(name, attrDeletedPrefix); ok {
 			e.Tombs = append(e.Tombs, source)
 		} else if !strings.HasPrefix(name, "_") {
@@ -43,6 +46,14 @@ func (r *itemReader) named(e *ordering.Entity) {
 		e.Tombs = append(e.Tombs, "")
 	}
 	slices.Sort(e.Tombs)
+}
+
+func with(clocks map[string]string, name, clock string) map[string]string {
+	if clocks == nil {
+		clocks = make(map[string]string)
+	}
+	clocks[name] = clock
+	return clocks
 }
 
 func (r *itemReader) value(name string, v types.AttributeValue) any {
@@ -78,7 +89,8 @@ func (r *itemReader) cursor() ordering.Cursor {
 		Dispatched: r.dispatched(),
 		Owed:       r.owed(),
 		Blocked:    r.integer(attrBlocked),
-		Skipped:    r.skipped(),
+		Skipped:    r.ranges(attrSkipped),
+		Park:       ordering.Park{Since: r.instant(attrParkSince), Look: r.instant(attrParkLook)},
 		Gap:        r.gap(),
 	}
 }
@@ -122,14 +134,6 @@ func (r *itemReader) owed() []ordering.Effect {
 		r.fail(attrOwed, err)
 	}
 	return effects
-}
-
-func (r *itemReader) skipped() []ordering.Range {
-	ranges, err := decodeRanges(r.text(attrSkipped))
-	if err != nil {
-		r.fail(attrSkipped, err)
-	}
-	return ranges
 }
 
 func (r *itemReader) gap() *ordering.Gap {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"inorder/events"
 	"inorder/ordering"
 )
 
@@ -89,6 +91,23 @@ func parseRowSK(sk string) (gen, seq int64, err error) {
 	}
 	return gen, seq, nil
 }
+
+// auditSK is the sort key of an audit row. Instants of this form sort as they follow.
+func auditSK(at time.Time) string { return auditPrefix + events.FormatInstant(at) }
+
+// All audit rows sort from auditPrefix on and before auditsEnd, in which the slash is the next byte.
+const (
+	auditPrefix = "audit/"
+	auditsEnd   = "audit0"
+)
+
+// bookmarkKey is where a consumer's sweeper keeps its place: under the consumer alone, which no slash follows, so that it
+// never meets an entity or a marker.
+func bookmarkKey(consumer string) item {
+	return item{attrPK: text(escaper.Replace(consumer)), attrSK: text(bookmarkSK)}
+}
+
+const bookmarkSK = "sweep"
 
 func joinKey(parts ...string) string {
 	escaped := make([]string, len(parts))

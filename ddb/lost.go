@@ -30,6 +30,15 @@ func (s *Store) lost(ctx context.Context, key ordering.Key, markers []ordering.M
 	return lost
 }
 
+// moved makes a *LostError of an entity's failed condition.
+func (s *Store) moved(ctx context.Context, key ordering.Key, it item) error {
+	now, err := s.now(ctx, key, it)
+	if err != nil {
+		return err
+	}
+	return &ordering.LostError{Now: now}
+}
+
 // now decodes the item that a failed condition returned. Where none came, the entity is gone, or the engine does not
 // return items of a transaction's puts: a read tells.
 func (s *Store) now(ctx context.Context, key ordering.Key, it item) (*ordering.Entity, error) {

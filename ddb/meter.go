@@ -16,7 +16,8 @@ type Meter struct {
 	used Usage
 }
 
-// Usage is consumed capacity, in DynamoDB's units, and the number of answers that told it.
+// Usage is consumed capacity, in DynamoDB's units, and what it was consumed for: items put, updated, deleted or checked,
+// and keys got and queries.
 type Usage struct {
 	WriteUnits, ReadUnits float64
 	Writes, Reads         int
@@ -43,7 +44,7 @@ func (m *Meter) register(stack *middleware.Stack) error {
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 			askForCapacity(in.Parameters)
 			out, metadata, err := next.HandleInitialize(ctx, in)
-			m.count(out.Result)
+			m.count(in.Parameters, out.Result)
 			return out, metadata, err
 		}), middleware.After)
 }
@@ -69,23 +70,32 @@ func askForCapacity(input any) {
 	}
 }
 
-func (m *Meter) count(output any) {
+func (m *Meter) count(input, output any) {
 	switch out := output.(type) {
 	case *dynamodb.GetItemOutput:
-		m.add(false, out.ConsumedCapacity)
+		m.read(1, out.ConsumedCapacity)
 	case *dynamodb.BatchGetItemOutput:
-		m.add(false, pointers(out.ConsumedCapacity)...)
+		asked := input.(*dynamodb.BatchGetItemInput).RequestItems
+		m.read(keysIn(asked)-keysIn(out.UnprocessedKeys), pointers(out.ConsumedCapacity)...)
 	case *dynamodb.QueryOutput:
-		m.add(false, out.ConsumedCapacity)
+		m.read(1, out.ConsumedCapacity)
 	case *dynamodb.PutItemOutput:
-		m.add(true, out.ConsumedCapacity)
+		m.wrote(1, out.ConsumedCapacity)
 	case *dynamodb.UpdateItemOutput:
-		m.add(true, out.ConsumedCapacity)
+		m.wrote(1, out.ConsumedCapacity)
 	case *dynamodb.DeleteItemOutput:
-		m.add(true, out.ConsumedCapacity)
+		m.wrote(1, out.ConsumedCapacity)
 	case *dynamodb.TransactWriteItemsOutput:
-		m.add(true, pointers(out.ConsumedCapacity)...)
+		actions := input.(*dynamodb.TransactWriteItemsInput).TransactItems
+		m.wrote(len(actions), pointers(out.ConsumedCapacity)...)
 	}
+}
+
+func keysIn(perTable map[string]types.KeysAndAttributes) (n int) {
+	for _, asked := range perTable {
+		n += len(asked.Keys)
+	}
+	return n
 }
 
 func pointers(list []types.ConsumedCapacity) []*types.ConsumedCapacity {
@@ -96,19 +106,26 @@ func pointers(list []types.ConsumedCapacity) []*types.ConsumedCapacity {
 	return out
 }
 
-func (m *Meter) add(write bool, consumed ...*types.ConsumedCapacity) {
+func (m *Meter) read(keys int, consumed ...*types.ConsumedCapacity) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.used.Reads += keys
+	m.used.ReadUnits += units(consumed)
+}
+
+func (m *Meter) wrote(items int, consumed ...*types.ConsumedCapacity) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used.Writes += items
+	m.used.WriteUnits += units(consumed)
+}
+
+// units adds up what an answer told; an engine may tell nothing.
+func units(consumed []*types.ConsumedCapacity) (sum float64) {
 	for _, c := range consumed {
-		if c == nil || c.CapacityUnits == nil {
-			continue
-		}
-		if write {
-			m.used.WriteUnits += *c.CapacityUnits
-			m.used.Writes++
-		} else {
-			m.used.ReadUnits += *c.CapacityUnits
-			m.used.Reads++
+		if c != nil && c.CapacityUnits != nil {
+			sum += *c.CapacityUnits
 		}
 	}
+	return sum
 }

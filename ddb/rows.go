@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -39,8 +40,12 @@ func (s *Store) taken(ctx context.Context, key ordering.Key, row ordering.Row, e
 	if !ok {
 		return described(err)
 	}
-	it := found[0]
+	return s.takenBy(ctx, key, row, found[0])
+}
+
+func (s *Store) takenBy(ctx context.Context, key ordering.Key, row ordering.Row, it item) error {
 	if len(it) == 0 {
+		var err error
 		if it, err = s.get(ctx, s.Tables.Items, rowKey(EntityPK(key), row)); err != nil {
 			return err
 		}
@@ -61,10 +66,40 @@ func (s *Store) Rows(ctx context.Context, key ordering.Key, gen, first, last int
 	return rows, failed(fmt.Sprintf("read numbers %d to %d of", first, last), key, err)
 }
 
+// RowHeads reads rows of the log without their messages. It reads as much as Rows does and saves the way here.
+func (s *Store) RowHeads(ctx context.Context, key ordering.Key, gen, first, last int64) ([]ordering.Row, error) {
+	if first > last {
+		return nil, nil
+	}
+	rows, err := s.queryRows(ctx, s.Tables.headsQuery(key, gen, first, last))
+	return rows, failed(fmt.Sprintf("read the heads of numbers %d to %d of", first, last), key, err)
+}
+
 func (t Tables) rowsQuery(key ordering.Key, gen, first, last int64) *dynamodb.QueryInput {
+	return t.itemsQuery(key, newExpression(), rowSK(gen, first), rowSK(gen, last))
+}
+
+// headAttributes are a row's, but for the message.
+var headAttributes = []string{
+	attrPK, attrSK, attrExpiresAt, rowVoid, rowEventID, rowSource, rowFingerprint, rowType, rowReceivedAt, rowRecord,
+	rowMessageID,
+}
+
+func (t Tables) headsQuery(key ordering.Key, gen, first, last int64) *dynamodb.QueryInput {
 	x := newExpression()
+	asked := make([]string, len(headAttributes))
+	for i, name := range headAttributes {
+		asked[i] = x.name(name)
+	}
+	query := t.itemsQuery(key, x, rowSK(gen, first), rowSK(gen, last))
+	query.ProjectionExpression = aws.String(strings.Join(asked, ", "))
+	return query
+}
+
+// itemsQuery asks for a range of an entity's items, both ends included.
+func (t Tables) itemsQuery(key ordering.Key, x *expression, first, last string) *dynamodb.QueryInput {
 	x.require(x.compare(attrPK, "=", text(EntityPK(key))))
-	x.require(x.name(attrSK) + " BETWEEN " + x.value(text(rowSK(gen, first))) + " AND " + x.value(text(rowSK(gen, last))))
+	x.require(x.name(attrSK) + " BETWEEN " + x.value(text(first)) + " AND " + x.value(text(last)))
 	return &dynamodb.QueryInput{
 		TableName:                 &t.Items,
 		KeyConditionExpression:    x.condition(),
@@ -76,24 +111,40 @@ func (t Tables) rowsQuery(key ordering.Key, gen, first, last int64) *dynamodb.Qu
 
 func (s *Store) queryRows(ctx context.Context, query *dynamodb.QueryInput) ([]ordering.Row, error) {
 	var rows []ordering.Row
-	for range maxRowPages {
-		out, err := s.API.Query(ctx, query)
-		if err != nil {
-			return nil, described(err)
-		}
-		for _, it := range out.Items {
+	err := s.pages(ctx, query, maxRowPages, func(items []item) (bool, error) {
+		for _, it := range items {
 			row, err := decodeRow(it)
 			if err != nil {
-				return nil, err
+				return false, err
 			}
 			rows = append(rows, row)
 		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// pages hands over a query's answer page by page, none of them empty, until visit wants no more.
+func (s *Store) pages(ctx context.Context, query *dynamodb.QueryInput, most int, visit func(items []item) (more bool, err error)) error {
+	for range most {
+		out, err := s.API.Query(ctx, query)
+		if err != nil {
+			return described(err)
+		}
+		if len(out.Items) > 0 {
+			if more, err := visit(out.Items); err != nil || !more {
+				return err
+			}
+		}
 		if len(out.LastEvaluatedKey) == 0 {
-			return rows, nil
+			return nil
 		}
 		query.ExclusiveStartKey = out.LastEvaluatedKey
 	}
-	return nil, errTooManyRows
+	return errTooManyPages
 }
 
-var errTooManyRows = errors.New("the log does not end within the pages of one reading")
+var errTooManyPages = errors.New("it does not end within the pages of one reading")

@@ -40,10 +40,16 @@ func (t Tables) swapPut(key ordering.Key, prev, next *ordering.Entity) (*types.P
 	return t.entityPut(key, next, x)
 }
 
-// newerPut replaces an entity whose clock is lower than the one it brings, or that has none.
+// newerPut replaces an entity whose clock is lower than the one it brings, or that has none, and whose mark is not
+// higher. Only a clock by seq meets marks.
 func (t Tables) newerPut(key ordering.Key, next *ordering.Entity) (*types.Put, error) {
 	x := newExpression()
 	x.require("(" + x.absent(attrClock) + " OR " + x.compare(attrClock, "<", text(next.Clock)) + ")")
+	if gen, seq, ok := events.ParseSeqClock(next.Clock); ok {
+		g := x.value(integer(gen))
+		x.require("(" + x.absent(attrMaxSeen) + " OR " + x.name(attrGen) + " < " + g +
+			" OR (" + x.name(attrGen) + " = " + g + " AND " + x.compare(attrMaxSeen, "<=", integer(seq)) + "))")
+	}
 	return t.entityPut(key, next, x)
 }
 

@@ -71,7 +71,7 @@ func TestNewLifeBeginsOnce(t *testing.T) {
 	other := p.invocation(p.store, queue)
 	slow := p.invocation(&between{p.store, 1, func() { other([2]int64{1, 1}, [2]int64{1, 2}, [2]int64{1, 3}) }}, queue)
 	slow([2]int64{1, 6})
-	e := p.store.Entities()[p.key]
+	e := p.store.All()[p.key]
 	if e.Gen != 1 || e.Applied != 3 || e.State["n"] != events.Number("6") {
 		t.Errorf("generation %d is at %d with %v, and three of its steps ran", e.Gen, e.Applied, e.State)
 	}
@@ -112,7 +112,7 @@ func TestDebtsBlockNobody(t *testing.T) {
 	for n := int64(1); n <= 40; n++ {
 		deliver([2]int64{0, n})
 	}
-	e := p.store.Entities()[p.key]
+	e := p.store.All()[p.key]
 	if e.Applied != 40 || e.Blocked != 0 || len(p.copies) > 0 || len(queue.got) != 40 {
 		t.Errorf("at %d, blocked at %d, %d copies in quarantine, %d effects received", e.Applied, e.Blocked, len(p.copies), len(queue.got))
 	}

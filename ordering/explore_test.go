@@ -48,7 +48,7 @@ func TestExploration(t *testing.T) {
 				x.decoded = append(x.decoded, h.config.Decode(*m, begin)[0].Event)
 			}
 			x.end = func(g *game) string {
-				e := g.store.Entities()[h.key]
+				e := g.store.All()[h.key]
 				if e == nil || e.Effective() != tt.cursor || e.State["n"] != events.Number(tt.sum) {
 					return fmt.Sprintf("ended at %+v", e)
 				}
@@ -217,7 +217,7 @@ func (g *game) play(c choice) {
 		g.queue = append(g.queue, p.batch...)
 		*p = player{game: g, name: p.name, cache: ordering.NewCache(4), tokens: p.tokens}
 	}
-	if e := g.store.Entities()[g.key]; e != nil {
+	if e := g.store.All()[g.key]; e != nil {
 		at := ordering.Position{Gen: e.Gen, Seq: e.Effective()}
 		g.back = g.back || at.Gen < g.cursor.Gen || at.Gen == g.cursor.Gen && at.Seq < g.cursor.Seq
 		g.cursor = at
@@ -226,7 +226,7 @@ func (g *game) play(c choice) {
 
 // broken says what must not be so in any state.
 func (g *game) broken() string {
-	e := g.store.Entities()[g.key]
+	e := g.store.All()[g.key]
 	switch {
 	case e == nil:
 		return ""
@@ -249,7 +249,7 @@ func (g *game) broken() string {
 // it acts.
 func (g *game) fingerprint() [32]byte {
 	var all strings.Builder
-	e := g.store.Entities()[g.key]
+	e := g.store.All()[g.key]
 	if e != nil {
 		plain := *e
 		plain.Gap, plain.Dispatched = nil, nil

@@ -32,7 +32,7 @@ func TestLongDrainEndsAtAFailingRow(t *testing.T) {
 	waiting = append(waiting, [2]string{"402", `"words"`})
 	p.apply(p.loop, waiting...)
 	p.apply(p.loop, [2]string{"1", "1"})
-	e := p.store.Entities()[p.key]
+	e := p.store.All()[p.key]
 	if e.Applied != 401 || e.Blocked != 402 || e.State["n"] != events.Number("401") {
 		t.Errorf("at %d, blocked at %d, with %v", e.Applied, e.Blocked, e.State)
 	}
@@ -52,7 +52,7 @@ func TestSumsAreRefusedOnAFreshRead(t *testing.T) {
 	if got := p.apply(p.loop, [2]string{"3", "0.5"})[0]; got.Disposition != ordering.Applied {
 		t.Errorf("it is %v (%s)", got.Disposition, got.Reason)
 	}
-	if e := p.store.Entities()[p.key]; e.State["n"] != events.Number("0.5") || e.Effective() != 3 {
+	if e := p.store.All()[p.key]; e.State["n"] != events.Number("0.5") || e.Effective() != 3 {
 		t.Errorf("the sum is %v at %d", e.State["n"], e.Effective())
 	}
 }

@@ -194,7 +194,7 @@ func TestFrugality(t *testing.T) {
 }
 
 func (w *world) entity() ordering.Entity {
-	if e := w.store.Entities()[w.history.key]; e != nil {
+	if e := w.store.All()[w.history.key]; e != nil {
 		own := *e
 		own.State = maps.Clone(e.State)
 		return own

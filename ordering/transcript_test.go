@@ -134,7 +134,7 @@ func (p *transcript) deliver(t *testing.T, input string, cold bool) string {
 }
 
 func (p *transcript) entity() string {
-	e := p.store.Entities()[p.key]
+	e := p.store.All()[p.key]
 	if e == nil {
 		return "nothing stored\n"
 	}

@@ -24,11 +24,13 @@ import (
 type Store struct {
 	MaxItem int // bytes of an item; 0: as many as the database takes
 
-	mu       sync.Mutex
-	entities map[ordering.Key]*ordering.Entity
-	rows     map[rowKey]ordering.Row
-	marks    map[markerKey]ordering.Marker
-	writes   int
+	mu        sync.Mutex
+	entities  map[ordering.Key]*ordering.Entity
+	rows      map[rowKey]ordering.Row
+	marks     map[markerKey]ordering.Marker
+	audits    map[ordering.Key][]ordering.Audit // each oldest first
+	bookmarks map[string]string
+	writes    int
 }
 
 type rowKey struct {
@@ -38,16 +40,16 @@ type rowKey struct {
 
 type markerKey struct{ consumer, source, id string }
 
-var _ ordering.Store = (*Store)(nil)
+var _ ordering.Upkeep = (*Store)(nil)
 
-// Entities returns all entities, for a test's last look.
-func (s *Store) Entities() map[ordering.Key]*ordering.Entity {
+// All returns all entities, for a test's last look.
+func (s *Store) All() map[ordering.Key]*ordering.Entity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.entities)
 }
 
-// Writes counts the items put or updated, failed ones included.
+// Writes counts the items put, updated or deleted, failed ones included.
 func (s *Store) Writes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +103,7 @@ func (s *Store) write(key ordering.Key, markers []ordering.Marker, holds bool, n
 func clone(e *ordering.Entity) *ordering.Entity {
 	c := *e
 	c.State = deepCopy(e.State).(map[string]any)
-	c.Clocks = maps.Clone(e.Clocks)
+	c.Clocks, c.Marks = maps.Clone(e.Clocks), maps.Clone(e.Marks)
 	c.Tombs = slices.Clone(e.Tombs)
 	c.Waiting, c.Ahead = slices.Clone(e.Waiting), slices.Clone(e.Ahead)
 	c.Owed, c.Skipped = slices.Clone(e.Owed), slices.Clone(e.Skipped)
@@ -149,12 +151,19 @@ func compressed(body string) int {
 func (s *Store) Swap(_ context.Context, key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.swap(key, prev, next, markers)
+}
+
+func (s *Store) swap(key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
 	if s.tooLarge([]any{next.State, next.Last, next.Owed}) {
 		return ordering.ErrTooLarge
 	}
+	return s.write(key, markers, s.isAt(key, prev), next)
+}
+
+func (s *Store) isAt(key ordering.Key, prev *ordering.Entity) bool {
 	now := s.entity(key)
-	holds := now.Exists == prev.Exists && (!prev.Exists || now.Rev == prev.Rev && now.Clock == prev.Clock)
-	return s.write(key, markers, holds, next)
+	return now.Exists == prev.Exists && (!prev.Exists || now.Rev == prev.Rev && now.Clock == prev.Clock)
 }
 
 // PutNewer implements ordering.Store.
@@ -165,7 +174,11 @@ func (s *Store) PutNewer(_ context.Context, key ordering.Key, next *ordering.Ent
 		return ordering.ErrTooLarge
 	}
 	now := s.entity(key)
-	return s.write(key, markers, !now.Exists || now.Clock < next.Clock, next)
+	holds := !now.Exists || now.Clock < next.Clock
+	for _, mark := range now.Marks {
+		holds = holds && mark <= next.Clock
+	}
+	return s.write(key, markers, holds, next)
 }
 
 // Merge implements ordering.Store.
@@ -324,13 +337,19 @@ func (s *Store) ExtendRow(_ context.Context, key ordering.Key, row ordering.Row,
 	defer s.mu.Unlock()
 	s.writes++
 	at := rowKey{key, row.Gen, row.Seq}
-	there, has := s.rows[at]
-	if !has || !there.ExpiresAt.Equal(row.ExpiresAt) || there.Fingerprint != row.Fingerprint {
+	there := s.rows[at]
+	if !sameRow(there, row) {
 		return &ordering.TakenError{Row: there}
 	}
 	there.ExpiresAt = until.Truncate(time.Second)
 	s.rows[at] = there
 	return nil
+}
+
+// sameRow tells whether there is a row, still the one that was read. A number is never 0.
+func sameRow(there, read ordering.Row) bool {
+	return there.Seq != 0 && there.ExpiresAt.Equal(read.ExpiresAt.Truncate(time.Second)) && there.Void == read.Void &&
+		there.EventID == read.EventID && there.Source == read.Source && there.Fingerprint == read.Fingerprint
 }
 
 // Rows implements ordering.Store.

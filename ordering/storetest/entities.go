@@ -141,7 +141,15 @@ func stateEntity(t *rapid.T) *ordering.Entity {
 		}
 	}
 	if rapid.Bool().Draw(t, "marked") {
-		e.MaxSeen, e.Gap = rapid.Int64Min(1).Draw(t, "max seen"), gaps(t)
+		e.Gap = gaps(t)
+		if len(e.Clocks) > 0 && e.Clock == "" {
+			e.Marks = rapid.MapOfN(words, clocks, 1, 3).Draw(t, "marks")
+		} else {
+			e.Marks = map[string]string{"": clocks.Draw(t, "mark")}
+		}
+		if rapid.Bool().Draw(t, "heard of only") {
+			e.Clock, e.Clocks, e.Tombs = "", nil, nil
+		}
 	}
 	return e
 }
@@ -183,6 +191,12 @@ func cursoredEntity(t *rapid.T) *ordering.Entity {
 	}
 	if rapid.Bool().Draw(t, "gap") {
 		e.Gap = gaps(t)
+	}
+	if rapid.Bool().Draw(t, "parked") {
+		e.Park.Since = instants.Draw(t, "parked since")
+	}
+	if rapid.Bool().Draw(t, "has rows") {
+		e.Park.Look = instants.Draw(t, "look at")
 	}
 	return e
 }

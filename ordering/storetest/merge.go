@@ -76,7 +76,7 @@ func mergeFloor(s *suite) {
 	}
 
 	marked := s.key() // heard of only: it has no clock to be from the floor on
-	s.swap(marked, ordering.Entity{Cursor: ordering.Cursor{MaxSeen: 9}})
+	s.swap(marked, ordering.Entity{StateMarks: ordering.StateMarks{Marks: map[string]string{"": clock(9)}}})
 	s.lostTo(marked, s.merge(marked, in(2, 5)))
 }
 
@@ -91,7 +91,7 @@ func mergeWholeClock(s *suite) {
 	}
 
 	marked := s.key()
-	s.swap(marked, ordering.Entity{Cursor: ordering.Cursor{MaxSeen: 9}})
+	s.swap(marked, ordering.Entity{StateMarks: ordering.StateMarks{Marks: map[string]string{"": clock(9)}}})
 	s.ok(s.merge(marked, mergeOf(part("a", 1, "x"))))
 }
 

@@ -22,14 +22,20 @@ func (s *suite) same(got, want *ordering.Entity) {
 	if !sameLast(got.Last, want.Last) {
 		s.Fatalf("last event: got %+v, want %+v", got.Last, want.Last)
 	}
-	if !maps.Equal(got.Clocks, want.Clocks) || !sameSet(got.Tombs, want.Tombs) {
-		s.Fatalf("got clocks %v and tombs %q, want %v and %q", got.Clocks, got.Tombs, want.Clocks, want.Tombs)
-	}
+	s.sameMarks(got, want.StateMarks)
 	if got.Token != want.Token {
 		s.Fatalf("token %q, want %q", got.Token, want.Token)
 	}
 	if !sameCursor(got.Cursor, want.Cursor) {
 		s.Fatalf("cursor: got %+v, want %+v", got.Cursor, want.Cursor)
+	}
+}
+
+func (s *suite) sameMarks(got *ordering.Entity, want ordering.StateMarks) {
+	s.Helper()
+	if got.Clock != want.Clock || !maps.Equal(got.Clocks, want.Clocks) || !maps.Equal(got.Marks, want.Marks) ||
+		!sameSet(got.Tombs, want.Tombs) {
+		s.Fatalf("got %+v, want %+v", got.StateMarks, want)
 	}
 }
 
@@ -84,6 +90,7 @@ func sameCursor(a, b ordering.Cursor) bool {
 	return a.Gen == b.Gen && a.Applied == b.Applied && a.MaxSeen == b.MaxSeen && a.Blocked == b.Blocked &&
 		slices.Equal(a.Waiting, b.Waiting) && slices.Equal(a.Ahead, b.Ahead) && slices.Equal(a.Skipped, b.Skipped) &&
 		samePosition(a.Dispatched, b.Dispatched) && sameGap(a.Gap, b.Gap) &&
+		a.Park.Since.Equal(b.Park.Since) && a.Park.Look.Equal(b.Park.Look) &&
 		slices.EqualFunc(a.Owed, b.Owed, sameEffect)
 }
 

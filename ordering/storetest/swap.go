@@ -87,14 +87,70 @@ func putNewerHigher(s *suite) {
 	s.unchanged(key, at(8))
 	s.ok(put(9))
 	s.unchanged(key, at(9))
-
-	marked := s.key() // an entity that was heard of only: it has no clock yet
-	s.swap(marked, ordering.Entity{Cursor: ordering.Cursor{MaxSeen: 9}})
-	s.ok(s.store.PutNewer(s.ctx, marked, at(1), nil))
-	s.unchanged(marked, at(1))
 }
 
-// With `clock: attribute` a put begins a generation, and its own clock does not count.
+// A mark that is higher stays, until what it tells of comes; one that is not is forgotten.
+func putNewerMarked(s *suite) {
+	marks := func(gen, seq int64) map[string]string { return map[string]string{"": events.SeqClock(gen, seq)} }
+	for _, was := range []ordering.StateMarks{
+		{Marks: marks(1, 9)}, // heard of only: it has no clock yet
+		{Clock: events.SeqClock(1, 3), Marks: marks(1, 9)},
+		{Clock: events.SeqClock(0, 12), Marks: marks(1, 9)},
+	} {
+		for _, c := range []struct {
+			gen, seq int64
+			higher   bool // than the mark, or equal
+		}{{1, 8, false}, {1, 9, true}, {1, 10, true}, {0, 99, false}, {2, 1, true}, {2, 10, true}} {
+			key := s.key()
+			marked := s.swap(key, ordering.Entity{StateMarks: was})
+			s.sameMarks(marked, was)
+			put := &ordering.Entity{Exists: true, StateMarks: ordering.StateMarks{Clock: events.SeqClock(c.gen, c.seq)}}
+			err := s.store.PutNewer(s.ctx, key, put, nil)
+			if c.higher {
+				s.ok(err)
+				s.unchanged(key, put)
+				continue
+			}
+			s.lostTo(key, err)
+			s.unchanged(key, marked)
+		}
+	}
+}
+
+// An entity that has no more than a mark is swapped by its revision, and comes from nothing only once.
+func swapOfAMark(s *suite) {
+	key := s.key()
+	heard := ordering.Entity{
+		StateMarks: ordering.StateMarks{Marks: map[string]string{"": events.SeqClock(0, 0)}},
+		Cursor:     ordering.Cursor{Gap: &ordering.Gap{Since: start}},
+	}
+	was := s.swap(key, heard)
+	next := *was
+	next.Rev, next.Marks = 2, map[string]string{"": events.SeqClock(3, 7)}
+	s.ok(s.store.Swap(s.ctx, key, was, &next, nil))
+	s.unchanged(key, &next)
+	s.lostTo(key, s.store.Swap(s.ctx, key, was, &next, nil))
+	s.lostTo(key, s.store.Swap(s.ctx, key, &ordering.Entity{}, &next, nil))
+
+	come := ordering.Entity{StateMarks: ordering.StateMarks{Clock: events.SeqClock(3, 7)}}
+	s.sameMarks(s.swap(key, come), come.StateMarks)
+}
+
+// The marks of sources stand beside each other, under whatever names.
+func marksComeBack(s *suite) {
+	marks := map[string]string{"crm": clock(9), "": clock(7), "a.b": clock(1), "max_seen": "2026-01-01T00:00:00.000000000Z|e|s"}
+	key := s.key()
+	s.sameMarks(s.swap(key, ordering.Entity{StateMarks: ordering.StateMarks{Marks: marks}}), ordering.StateMarks{Marks: marks})
+
+	s.ok(s.merge(key, mergeOf(part("a", 5, "x")))) // which leaves them
+	s.sameMarks(s.entity(key), ordering.StateMarks{Clocks: map[string]string{"a": clock(5)}, Marks: marks})
+
+	parked := *cursorEntity(1, 3)
+	parked.Gen, parked.MaxSeen = 2, 9
+	parked.Park = ordering.Park{Since: start.Add(time.Nanosecond), Look: start.Add(time.Hour)}
+	s.same(s.swap(s.key(), parked), &parked)
+}
+
 func parallelSwaps(s *suite) {
 	key := s.key()
 	was := s.swap(key, *cursorEntity(1, 0))
