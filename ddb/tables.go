@@ -21,6 +21,7 @@ type Table struct {
 	Key     Schema
 	TTL     string // the attribute, epoch seconds; empty where nothing expires
 	Indexes []Index
+	Stream  types.StreamViewType // what the table's stream tells of each change; empty: it has none
 }
 
 // Schema is the key of a table or an index. A table that has no sort key has an empty one.
@@ -39,7 +40,7 @@ type Index struct {
 	Projection types.ProjectionType
 }
 
-// The two tables. Both are billed on demand.
+// The consumer's two tables and the producer's one. All are billed on demand.
 var (
 	EntitiesTable = Table{
 		Key: Schema{Hash: Attribute{attrPK, types.ScalarAttributeTypeS}},
@@ -58,6 +59,14 @@ var (
 			Sort: Attribute{attrSK, types.ScalarAttributeTypeS},
 		},
 		TTL: attrExpiresAt,
+	}
+	OutboxTable = Table{
+		Key: Schema{
+			Hash: Attribute{attrPK, types.ScalarAttributeTypeS},
+			Sort: Attribute{attrSK, types.ScalarAttributeTypeS},
+		},
+		TTL:    attrExpiresAt,
+		Stream: types.StreamViewTypeNewImage,
 	}
 )
 
@@ -90,6 +99,11 @@ func CreateTables(ctx context.Context, client Admin, names Tables) error {
 		return err
 	}
 	return createTable(ctx, client, names.Items, ItemsTable)
+}
+
+// CreateOutbox creates a producer's outbox table on a local engine. One that exists already is left as it is.
+func CreateOutbox(ctx context.Context, client Admin, name string) error {
+	return createTable(ctx, client, name, OutboxTable)
 }
 
 func createTable(ctx context.Context, client Admin, name string, table Table) error {
@@ -130,6 +144,9 @@ func (t Table) input(name string) *dynamodb.CreateTableInput {
 		KeySchema:   t.Key.elements(),
 	}
 	in.AttributeDefinitions = t.Key.definitions()
+	if t.Stream != "" {
+		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: t.Stream}
+	}
 	for _, index := range t.Indexes {
 		in.AttributeDefinitions = append(in.AttributeDefinitions, index.Key.definitions()...)
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
