@@ -94,6 +94,28 @@ func TestThrottledAfterSilenceIsUnknown(t *testing.T) {
 	}
 }
 
+// So it is with what drops rows and with what skips: the caller looks for its token.
+func TestUnknownUpkeepIsUnknown(t *testing.T) {
+	prev, next := &ordering.Entity{}, &ordering.Entity{Exists: true, Rev: 1}
+	for name, write := range map[string]func(*ddb.Store) error{
+		"drop": func(s *ddb.Store) error {
+			return s.DropRows(t.Context(), clientKey, prev, next, []ordering.Row{{Seq: 7}})
+		},
+		"skip": func(s *ddb.Store) error { return s.SwapAudited(t.Context(), clientKey, prev, next, ordering.Audit{}) },
+		"move": func(s *ddb.Store) error { return s.MoveBookmark(t.Context(), "c", "a", "") },
+	} {
+		for _, c := range []struct {
+			list      []string
+			throttled bool
+		}{{[]string{"throttle", "throttle", "throttle"}, true}, {[]string{"fail", "throttle", "throttle"}, false}} {
+			err := write(storeOf(&answers{list: c.list}, ddb.ClientOptions{MaxPause: time.Nanosecond}))
+			if err == nil || errors.Is(err, ordering.ErrThrottled) != c.throttled {
+				t.Errorf("%s, %v: %v", name, c.list, err)
+			}
+		}
+	}
+}
+
 // A try that hangs does not use up the time of the invocation, and the end of the context ends everything.
 func TestClientIsBounded(t *testing.T) {
 	a := &answers{list: []string{"hang", "hang", "hang"}}
@@ -122,6 +144,27 @@ func TestRetryMeetsItsOwnWrite(t *testing.T) {
 	key := clientKey
 	key.ID = "b"
 	next := &ordering.Entity{Exists: true, Rev: 1, Token: "mine"}
+	if err := lossy().MoveBookmark(t.Context(), "c", "", "here"); err != nil {
+		t.Errorf("a bookmark: %v", err)
+	}
+	if after, err := lossy().Bookmark(t.Context(), "c"); err != nil || after != "here" {
+		t.Errorf("the bookmark is %q, %v", after, err)
+	}
+	dropped, skipped := clientKey, clientKey
+	dropped.ID, skipped.ID = "d", "e"
+	if err := lossy().SwapAudited(t.Context(), skipped, &ordering.Entity{}, next, ordering.Audit{Through: 1}); err != nil {
+		t.Errorf("a skip: %v", err)
+	}
+	if audits, err := lossy().Audits(t.Context(), skipped); err != nil || len(audits) != 1 {
+		t.Errorf("the skip left %d audit rows, %v", len(audits), err)
+	}
+	row := ordering.Row{Seq: 7, EventID: "e7"}
+	if err := lossy().PutRow(t.Context(), dropped, row); !errors.As(err, new(*ordering.TakenError)) {
+		t.Errorf("a row: %v, want it taken by itself", err)
+	}
+	if err := lossy().DropRows(t.Context(), dropped, &ordering.Entity{}, next, []ordering.Row{row}); err != nil {
+		t.Errorf("a drop: %v", err)
+	}
 	err := lossy().Swap(t.Context(), key, &ordering.Entity{}, next, nil)
 	if lost := (*ordering.LostError)(nil); !errors.As(err, &lost) || lost.Now.Token != "mine" {
 		t.Errorf("a conditional write: %v, want it lost to its own token", err)
@@ -153,8 +196,14 @@ func TestMeter(t *testing.T) {
 	if err := s.AddMarked(t.Context(), ordering.Key{ID: "m"}, nil, ordering.Last{}, []ordering.Marker{marker}); err != nil {
 		t.Fatal(err)
 	}
-	if used := meter.Reset(); used.WriteUnits != 4 {
+	if used := meter.Reset(); used != (ddb.Usage{WriteUnits: 4, Writes: 2}) {
 		t.Errorf("a transaction of two: %+v", used)
+	}
+	if _, err := s.Entities(t.Context(), []ordering.Key{clientKey, {ID: "m"}, clientKey, {ID: "none"}}); err != nil {
+		t.Fatal(err)
+	}
+	if used := meter.Reset(); used != (ddb.Usage{ReadUnits: 3, Reads: 3}) {
+		t.Errorf("a batch of three keys, of which one has no item: %+v", used)
 	}
 	if _, err := s.Entity(t.Context(), clientKey); err != nil {
 		t.Fatal(err)

@@ -30,6 +30,9 @@ var engineNeeds = map[string][]local.Name{
 	"AddMarkedOutOfRangeWritesNothing": {local.NumberRange},
 	"CatchUpPassesNumbers":             {local.SetUpdates},
 	"EntitiesComeBackAsTheyWent":       {emptyNested},
+	"MarkedAreThoseWithAGap":           {local.SparseIndex},
+	"MarkedComeOldestFirst":            {local.SparseIndex},
+	"MarkedLeaveWithoutAGap":           {local.SparseIndex},
 	"ParallelAddsAllCount":             {local.ContainsMissing},
 	"TooLargeWritesNothing":            {local.ItemLimit},
 	"TooLargeByMergeWritesNothing":     {local.ItemLimit},
@@ -100,7 +103,7 @@ func testStore(t *testing.T, name string) {
 	if name == local.Dynoxide && len(lacks) > 0 {
 		t.Errorf("nothing may be lacking here: %v", lacks)
 	}
-	storetest.Run(t, func(*testing.T) ordering.Store { return store }, storetest.Options{Lacks: lacks})
+	storetest.Run(t, func(*testing.T) ordering.Upkeep { return store }, storetest.Options{Lacks: lacks})
 }
 
 func startEngine(t *testing.T, name string) *local.Engine {

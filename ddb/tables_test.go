@@ -28,6 +28,7 @@ func TestItemsAsOthersSeeThem(t *testing.T) {
 		Cursor: ordering.Cursor{
 			Applied: 7, MaxSeen: 12, Waiting: ordering.Numbers{9}, Dispatched: &ordering.Position{Seq: 7},
 			Skipped: []ordering.Range{{First: 2, Last: 2}, {First: 4, Last: 5}}, Gap: &ordering.Gap{Since: time.Unix(0, 0)},
+			Park: ordering.Park{Since: time.Unix(1, 2), Look: time.Unix(3, 0)},
 		},
 	}
 	if err := s.Swap(t.Context(), key, &ordering.Entity{}, next, nil); err != nil {
@@ -43,6 +44,7 @@ func TestItemsAsOthersSeeThem(t *testing.T) {
 		"_received_at": "2026-01-02T02:04:05.000000006Z", "_rev": "1", "_gen": "0", "_applied": "7", "_max_seen": "12",
 		"_waiting": "\x01\x01", "_dispatched": "0000000000.0000000000000000007", "_skipped": "2,4-5",
 		"_gap_since": "1970-01-01T00:00:00.000000000Z", "_gap_shard": "0",
+		"_park_since": "1970-01-01T00:00:01.000000002Z", "_park_look": "1970-01-01T00:00:03.000000000Z",
 	})
 
 	row := ordering.Row{Gen: 3, Seq: 9, EventID: "e9", ExpiresAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
@@ -69,6 +71,49 @@ func TestItemsAsOthersSeeThem(t *testing.T) {
 		sees(t, it, map[string]string{
 			"_pk": "billing-view/ledger/a%2F1", "_sk": "step/0000000003/0000000000000000009", "event_id": "e9", "body": "{}",
 			"expires_at": expires,
+		})
+	}
+}
+
+// So are the marks of a state entity, which has no _applied, and what the sweeper and the operator leave.
+func TestUpkeepAsOthersSeeIt(t *testing.T) {
+	engine := startEngine(t, local.Dynoxide)
+	s := newStore(t, engine, ddb.ClientOptions{})
+	key := ordering.Key{Consumer: "billing/view", Stream: "profile", ID: "a"}
+	next := &ordering.Entity{Exists: true, Rev: 1, StateMarks: ordering.StateMarks{Marks: map[string]string{
+		"": "0000000000.0000000000000000007", "crm": "0000000002.0000000000000000009",
+	}}}
+	audit := ordering.Audit{
+		At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), By: "ann", Reason: "lost for good", Gen: 2, Through: 9,
+		Applied: []ordering.Range{{First: 7, Last: 7}}, Lost: []ordering.Range{{First: 4, Last: 6}, {First: 8, Last: 8}},
+		Passed: []ordering.Range{{First: 9, Last: 9}},
+	}
+	if err := s.SwapAudited(t.Context(), key, &ordering.Entity{}, next, audit); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MoveBookmark(t.Context(), "billing/view", "", "3"); err != nil {
+		t.Fatal(err)
+	}
+	entities, err := engine.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("entities")})
+	if err != nil || len(entities.Items) != 1 {
+		t.Fatalf("%d entities, %v", len(entities.Items), err)
+	}
+	sees(t, entities.Items[0], map[string]string{
+		"_pk": "billing%2Fview/profile/a", "_rev": "1", "_gen": "0", "_max_seen": "7",
+		"_mark.crm": "0000000002.0000000000000000009",
+	})
+	items, err := engine.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("items")})
+	if err != nil || len(items.Items) != 2 {
+		t.Fatalf("%d items, %v", len(items.Items), err)
+	}
+	for _, it := range items.Items {
+		if plain(it["_sk"]) == "sweep" {
+			sees(t, it, map[string]string{"_pk": "billing%2Fview", "_sk": "sweep", "after": "3"})
+			continue
+		}
+		sees(t, it, map[string]string{
+			"_pk": "billing%2Fview/profile/a", "_sk": "audit/2026-01-02T03:04:05.000000006Z", "by": "ann",
+			"reason": "lost for good", "generation": "2", "through": "9", "applied": "7", "lost": "4-6,8", "passed": "9",
 		})
 	}
 }

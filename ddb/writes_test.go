@@ -90,7 +90,7 @@ func TestOperatorsAreCounted(t *testing.T) {
 // No write is without a condition, but those whose condition is a marker; and each tells what is there when it fails.
 func TestEveryWriteHasACondition(t *testing.T) {
 	absent, old := &ordering.Entity{}, &ordering.Entity{Exists: true, Rev: 3}
-	next := &ordering.Entity{Exists: true, Rev: 1}
+	next := &ordering.Entity{Exists: true, Rev: 1, StateMarks: ordering.StateMarks{Clock: events.SeqClock(1, 2)}}
 	create, err1 := testTables.swapPut(testKey, absent, next)
 	swap, err2 := testTables.swapPut(testKey, old, next)
 	newer, err3 := testTables.newerPut(testKey, next)
@@ -100,6 +100,8 @@ func TestEveryWriteHasACondition(t *testing.T) {
 	}
 	for name, put := range map[string]*types.Put{
 		"create": create, "swap": swap, "newer": newer, "row": row, "marker": testTables.markerPut(ordering.Marker{}),
+		"audit": testTables.auditPut(testKey, ordering.Audit{}), "bookmark": testTables.bookmarkPut("c", "", "a"),
+		"moved bookmark": testTables.bookmarkPut("c", "a", "b"),
 	} {
 		if put.ConditionExpression == nil || put.ReturnValuesOnConditionCheckFailure != returnOld {
 			t.Errorf("%s: %+v", name, put)
@@ -123,6 +125,17 @@ func TestEveryWriteHasACondition(t *testing.T) {
 		all := *update.ConditionExpression + " " + *update.UpdateExpression
 		checkPlaceholders(t, name, all, update.ExpressionAttributeNames, update.ExpressionAttributeValues)
 	}
+}
+
+// No deletion is without a condition either.
+func TestEveryDeletionHasACondition(t *testing.T) {
+	row := testTables.rowDelete(testKey, ordering.Row{Seq: 1, EventID: "e", ExpiresAt: time.Unix(1, 0)})
+	if row.ReturnValuesOnConditionCheckFailure != returnOld {
+		t.Errorf("the deletion of a row: %+v", row)
+	}
+	checkPlaceholders(t, "row", *row.ConditionExpression, row.ExpressionAttributeNames, row.ExpressionAttributeValues)
+	mark := testTables.bookmarkDelete("c", "a")
+	checkPlaceholders(t, "bookmark", *mark.ConditionExpression, mark.ExpressionAttributeNames, mark.ExpressionAttributeValues)
 }
 
 // DynamoDB refuses a placeholder that is defined and not used, as well as the reverse.

@@ -10,5 +10,5 @@ import (
 
 // The fake keeps the same promises as the real store, or the simulations on it would prove nothing.
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(*testing.T) ordering.Store { return &memory.Store{} }, storetest.Options{})
+	storetest.Run(t, func(*testing.T) ordering.Upkeep { return &memory.Store{} }, storetest.Options{})
 }

@@ -1,4 +1,4 @@
-// Package storetest is the suite that every ordering.Store must pass. Each test is one guarantee of that interface, by
+// Package storetest is the suite that every ordering.Upkeep, and with it every ordering.Store, must pass. Each test is one guarantee of that interface, by
 // name; what a store cannot pass it names in Options with the reason, and the test says so when it skips.
 //
 // Unknown outcomes are not its business: who breaks connections tests what follows.
@@ -24,7 +24,7 @@ type Options struct {
 }
 
 // Run runs the suite. open may return the same store each time: every test uses entities and events of its own.
-func Run(t *testing.T, open func(t *testing.T) ordering.Store, o Options) {
+func Run(t *testing.T, open func(t *testing.T) ordering.Upkeep, o Options) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if why, ok := o.Lacks[test.name]; ok {
@@ -91,6 +91,20 @@ var tests = []struct {
 	{"RowPastItsExpiryIsARow", rowExpired},
 	{"ExtendRowComparesTheRow", extendRow},
 	{"ExtendRowMakesNoRow", extendNoRow},
+	{"RowHeadsAreRowsWithoutMessages", headsAreRows},
+	{"DropRowsGoWithTheSwap", dropRows},
+	{"DropRowsLosesToARow", dropLosesToARow},
+	{"DropRowsLosesToTheEntityFirst", dropLosesToTheEntity},
+	{"DropRowsTakesMaxDropRows", dropMax},
+	{"AuditsComeOldestFirst", auditsOldestFirst},
+	{"AuditsOfOneInstantAreSeveral", auditsOfOneInstant},
+	{"AuditLosesWithTheSwap", auditLoses},
+	{"MarkedComeOldestFirst", markedOldestFirst},
+	{"MarkedAreThoseWithAGap", markedOnly},
+	{"MarkedLeaveWithoutAGap", markedLeaves},
+	{"MarkedStopsWhenTold", markedStops},
+	{"EntitiesComeInTheOrderOfKeys", entitiesInOrder},
+	{"BookmarkMovesFromWhereItWas", bookmarkMoves},
 	{"KeysAreInjective", keysInjective},
 	{"TwoConsumersDoNotMeet", twoConsumers},
 	{"EntitiesComeBackAsTheyWent", roundTrip},
@@ -104,12 +118,14 @@ var tests = []struct {
 	{"ParallelMarkersHaveOneWinner", parallelMarkers},
 	{"ParallelRowsHaveOneWinner", parallelRows},
 	{"ParallelAddsAllCount", parallelAdds},
+	{"ParallelDropsHaveOneWinner", parallelDrops},
+	{"ParallelAuditsHaveOneWinner", parallelAudits},
 }
 
 // suite is one test's store with what its steps need.
 type suite struct {
 	*testing.T
-	store   ordering.Store
+	store   ordering.Upkeep
 	ctx     context.Context
 	options Options
 }
