@@ -36,6 +36,9 @@ func setCopiesAside(s *events.Stream, jobs []*job) (originals []*job, copies []c
 // itself, because the original was refused and so left nothing behind.
 func (j *job) copyOutcome(c *job) (Outcome, bool) {
 	original := *j.out
+	if c.Event.Kind != events.Fact {
+		return original, true
+	}
 	if c.Event.Fingerprint != j.Event.Fingerprint { // with markers: the id is used again for other content
 		switch original.Disposition {
 		case Deferred:

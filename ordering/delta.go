@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -38,6 +39,9 @@ type deltaPlan struct {
 	next   *Entity     // compare-and-set; nil where adds is used or nothing changes
 	adds   [][]*job    // each at most MaxAddNumbers
 	amount deltaAmount // of each job that adds
+
+	voided, expired Numbers // to be counted without change; of them those that were meant and are lost
+	mark            int64   // the highest number that a mark tells of, where that is news
 }
 
 type deltaAmount map[*job]map[string]*apd.Decimal
@@ -45,8 +49,12 @@ type deltaAmount map[*job]map[string]*apd.Decimal
 // planDelta decides on the open jobs of a numbered delta entity.
 func planDelta(in deltaInput) deltaPlan {
 	p := deltaPlan{final: verdicts{}, landed: verdicts{}, amount: deltaAmount{}}
-	counted := p.sortOut(in)
-	if len(counted) == 0 && !p.fresh {
+	facts, controls := splitBy(in.jobs, func(j *job) bool { return j.Event.Kind == events.Fact })
+	counted := p.sortOut(in, facts)
+	for _, j := range controls {
+		p.control(in, counted, j)
+	}
+	if len(counted) == 0 && !p.fresh && !p.controls() {
 		return p
 	}
 	if in.alone && len(counted) > 1 {
@@ -60,33 +68,33 @@ func planDelta(in deltaInput) deltaPlan {
 		return p
 	}
 	inOrder := !next.openGap()
-	if !in.careful && !p.fresh && in.base == in.prev && (in.letAdd || !inOrder) && len(counted) > 0 {
+	if !in.careful && !p.fresh && !p.controls() && in.base == in.prev && (in.letAdd || !inOrder) && len(counted) > 0 {
 		p.adds = slices.Collect(slices.Chunk(counted, MaxAddNumbers))
 		return p
 	}
-	if len(counted) > 0 || in.base != in.prev || next.MaxSeen != in.base.MaxSeen || (next.Gap == nil) != (in.prev.Gap == nil) {
+	if len(counted) > 0 || p.controls() || in.base != in.prev || next.MaxSeen != in.base.MaxSeen || (next.Gap == nil) != (in.prev.Gap == nil) {
 		p.next = next
 	}
 	return p
 }
 
 // sortOut judges what is counted already, skipped, old, or beyond the window, and returns the others by their numbers.
-func (p *deltaPlan) sortOut(in deltaInput) []*job {
+func (p *deltaPlan) sortOut(in deltaInput, facts []*job) []*job {
 	byNumber := map[int64]*job{}
 	base, effective := in.base, in.base.Effective()
 	stored := events.SeqClock(base.Gen, effective)
-	for _, j := range in.jobs {
+	for _, j := range facts {
 		n := j.Event.Seq
 		switch {
 		case j.Event.Generation < base.Gen:
 			p.final[j] = Outcome{Disposition: Stale, Stored: stored}
 		case within(base.Skipped, n):
-			p.final[j] = Outcome{Disposition: Quarantined, Reason: events.Skipped, Stored: stored, Detail: "its number was passed over as lost"}
+			p.final[j] = skipped(stored)
 		case n <= effective || base.Ahead.Has(n):
 			p.final[j] = atCounted(base, j.Event, stored)
 		case n-effective > in.stream.Window:
 			p.fresh = true
-			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: fmt.Errorf("number %d lies beyond the window of %d after %d", n, in.stream.Window, effective)}
+			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(n, in.stream, window(effective+1, in.stream.Window))}
 		case byNumber[n] != nil:
 			p.landed[j] = atTie(j.Event, lastOf(byNumber[n].Delivery, in.now))
 		default:
@@ -104,6 +112,56 @@ func (p *deltaPlan) sortOut(in deltaInput) []*job {
 	}
 	return counted
 }
+
+// control judges what is said about numbers: a mark tells of one, a void counts without change what nobody has. Both
+// are applied, whatever the entity has.
+func (p *deltaPlan) control(in deltaInput, counted []*job, j *job) {
+	base, effective := in.base, in.base.Effective()
+	span := window(effective+1, in.stream.Window)
+	stored := events.SeqClock(base.Gen, effective)
+	done := Outcome{Disposition: Applied, Stored: stored}
+	switch {
+	case j.Event.Generation < base.Gen:
+	case j.Event.Kind == events.Mark && j.Event.Seq > base.highest():
+		p.mark = max(p.mark, j.Event.Seq)
+		p.landed[j] = done
+	case j.Event.Kind == events.Void && passable(in.stream, j.Event):
+		if news := p.void(in, span, counted, j.Event); news {
+			p.landed[j] = done
+		}
+		if beyond := slices.MaxFunc(j.Event.Ranges, func(a, b Range) int { return cmp.Compare(a.Last, b.Last) }); beyond.Last > span.Last {
+			p.fresh = true
+			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(beyond.Last, in.stream, span)}
+		}
+	}
+	if _, lands := p.landed[j]; !lands {
+		p.final[j] = done
+	}
+}
+
+// void takes the numbers of a void that nobody has, here or in the batch.
+func (p *deltaPlan) void(in deltaInput, span Range, counted []*job, e *events.Event) (news bool) {
+	taken := make(Numbers, len(counted))
+	for i, j := range counted {
+		taken[i] = j.Event.Seq
+	}
+	var fresh Numbers
+	for _, r := range e.Ranges {
+		for n := max(r.First, span.First); n <= min(r.Last, span.Last); n++ {
+			if !in.base.Ahead.Has(n) && !taken.Has(n) && !p.voided.Has(n) {
+				fresh = append(fresh, n)
+			}
+		}
+	}
+	p.voided = p.voided.With(fresh...)
+	if e.VoidReason == events.Expired {
+		p.expired = p.expired.With(fresh...)
+	}
+	return len(fresh) > 0
+}
+
+// controls reports whether what is said about numbers changes the entity.
+func (p *deltaPlan) controls() bool { return p.mark > 0 || len(p.voided) > 0 }
 
 // atCounted judges an event whose number is counted. Only of the last one the entity knows who it was.
 func atCounted(base *Entity, e *events.Event, stored string) Outcome {
@@ -152,12 +210,16 @@ func (p *deltaPlan) fold(in deltaInput, all []*job) (after *Entity, counted []*j
 		next.Last.Clock = j.Event.Clock
 		p.landed[j] = Outcome{Disposition: Applied, Stored: stored}
 	}
+	next.Ahead = next.Ahead.With(p.voided...)
+	for _, n := range p.expired {
+		next.Skipped = addRange(next.Skipped, Range{First: n, Last: n})
+	}
 	next.Applied = next.Effective()
 	next.Ahead = next.Ahead.Above(next.Applied)
-	next.MaxSeen = max(next.MaxSeen, next.Ahead.Max(), next.Applied)
+	next.MaxSeen = max(next.MaxSeen, next.Ahead.Max(), next.Applied, p.mark)
 	for j := range p.landed {
 		next.MaxSeen = max(next.MaxSeen, deferredNumber(j, p.landed[j]))
-		if j.Event.Seq > next.Applied && p.landed[j].Disposition == Applied {
+		if j.Event.Kind == events.Fact && j.Event.Seq > next.Applied && p.landed[j].Disposition == Applied {
 			p.early = append(p.early, j)
 		}
 	}

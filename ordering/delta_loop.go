@@ -97,7 +97,7 @@ func (r *deltaRun) separate(p deltaPlan, tooLarge error) error {
 		return nil
 	}
 	for j, o := range p.landed {
-		if o.Disposition == Applied {
+		if o.Disposition == Applied && j.Event.Kind == events.Fact {
 			j.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "the entity would be larger than an item of the table may be (400 KB)"}))
 			return nil
 		}
@@ -112,6 +112,7 @@ func (r *deltaRun) contended() {
 }
 
 func (r *deltaRun) note(p deltaPlan) {
+	r.report.ofStream(MetricVoid, r.stream, len(p.voided))
 	for _, j := range p.early {
 		r.report.Distances = append(r.report.Distances, Distance{j.Event.Pattern, j.Event.Seq - r.entity.Effective()})
 	}
@@ -180,9 +181,7 @@ func (r *deltaRun) tidy(ctx context.Context, now *Entity, added int) {
 	case now.Gap != nil && !now.openGap():
 		next := *now
 		next.Rev, next.Token = now.Rev+1, r.NewToken()
-		next.Applied = now.Effective()
-		next.Ahead = now.Ahead.Above(next.Applied)
-		next.MaxSeen = max(next.MaxSeen, next.Applied)
+		next.catchUp()
 		next.settleGap(now, r.Now(), false, now.Gap.Since)
 		if there, _, err := r.swap(ctx, r.key, now, &next); err == nil {
 			r.learn(there)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"inorder/events"
 )
@@ -37,7 +36,12 @@ func (r *stepRun) dispatch(ctx context.Context, e *Entity, ran map[int64]*events
 			first = e.Dispatched.Seq + 1
 		}
 		last := min(e.Applied, first+maxSend-1)
-		due, err := r.due(ctx, e, first, last, ran)
+		from := first
+		if skipped := rangeOf(e.Skipped, first); skipped.Last > last { // it may be as long as it likes
+			last = min(e.Applied, skipped.Last)
+			from = last + 1
+		}
+		due, err := r.due(ctx, e, from, last, ran)
 		if err != nil {
 			return e, err
 		}
@@ -87,7 +91,7 @@ func (r *stepRun) due(ctx context.Context, e *Entity, first, last int64, ran map
 			continue
 		case isHere:
 		case !isLogged:
-			r.report.Counts[Count{MetricMismatches, r.stream.Types[0]}]++
+			r.report.ofStream(MetricMismatches, r.stream, 1)
 			continue
 		default:
 			if event, err = r.decodeRow(row); err != nil {
@@ -160,7 +164,8 @@ func (r *stepRun) moveDispatched(ctx context.Context, e *Entity, to Position) (*
 		next.Owed = slices.DeleteFunc(slices.Clone(e.Owed), func(o Effect) bool {
 			return o.Generation < to.Gen || o.Seq <= to.Seq
 		})
-		next.settleGap(e, r.Now(), false, time.Time{})
+		next.clearPark()
+		next.settleGap(e, r.Now(), false, noInstant)
 		now, landed, err := r.swap(ctx, r.key, e, &next)
 		if err != nil {
 			return e, fmt.Errorf("move _dispatched of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)

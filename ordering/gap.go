@@ -16,20 +16,29 @@ func (c *Cursor) Effective() int64 { return c.Ahead.Through(c.Applied) }
 // openGap reports whether anything is known above the effective cursor: missing, waiting or blocked.
 func (c *Cursor) openGap() bool { return c.highest() > c.Effective() }
 
+// lacks reports whether a number is missing: known to exist, and neither here nor counted.
+func (c *Cursor) lacks() bool {
+	effective := c.Effective()
+	return c.highest()-effective > int64(len(c.Waiting)+len(c.Ahead.Above(effective)))
+}
+
+// drains reports whether what waits first is next in line.
+func (c *Cursor) drains() bool { return c.Blocked == 0 && c.Waiting.Has(c.Applied+1) }
+
 // owesEffects reports whether effects up to the cursor are not sent yet.
 func (c *Cursor) owesEffects() bool {
 	return c.Dispatched != nil && (c.Dispatched.Gen < c.Gen || c.Dispatched.Seq < c.Applied)
 }
 
 // settleGap puts the entity into the sweeper's index or takes it out. A gap is as old as the first sight of it, and
-// attempts start again when the cursor moves. lowestWaiting is when the lowest number that still waits was received,
+// attempts start again when the cursor moves. That something else was wrong before does not make it older. lowestWaiting is when the lowest number that still waits was received,
 // where the drain has read it: the witnesses below it are gone.
 func (e *Entity) settleGap(prev *Entity, now time.Time, drained bool, lowestWaiting time.Time) {
-	if !e.openGap() && !e.owesEffects() {
+	if !e.openGap() && !e.owesEffects() && len(e.Marks) == 0 {
 		e.Gap = nil
 		return
 	}
-	if prev.Gap == nil || prev.Gen != e.Gen {
+	if prev.Gap == nil || prev.Gen != e.Gen || e.lacks() && !prev.lacks() {
 		e.Gap = &Gap{Since: now}
 		return
 	}
@@ -45,6 +54,9 @@ func (e *Entity) settleGap(prev *Entity, now time.Time, drained bool, lowestWait
 	}
 	e.Gap = &gap
 }
+
+// noInstant is where settleGap need not know when the lowest waiting number was received.
+var noInstant time.Time
 
 // Absent reports whether there is no state: nothing was ever applied in this life, or the entity was deleted.
 func (e *Entity) Absent() bool {
@@ -65,5 +77,5 @@ func (e *Entity) Absent() bool {
 	if len(e.Clocks) > 0 {
 		return false
 	}
-	return len(e.Tombs) > 0 || e.Rev > 0 // a floor with nothing above it: clock: attribute, deleted
+	return len(e.Tombs) > 0 || e.Last.Clock != "" // a floor with nothing above it: clock: attribute, deleted
 }

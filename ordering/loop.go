@@ -67,6 +67,9 @@ type Distance struct {
 const (
 	MetricDrained          = "events_drained_total"
 	MetricDispatched       = "effects_dispatched_total"
+	MetricEscalated        = "event_gaps_escalated_total"
+	MetricHealed           = "event_gaps_healed_total"
+	MetricVoid             = "event_gaps_void_total"
 	MetricMismatches       = "reconciliation_mismatches_total"
 	MetricRestartSuspected = "sequence_restarts_suspected_total"
 )
@@ -135,7 +138,9 @@ func (l *Loop) apply(ctx context.Context, key Key, jobs []*job, r *Report) {
 func (l *Loop) applyMode(ctx context.Context, key Key, s *events.Stream, jobs []*job, r *Report) {
 	switch s.Mode {
 	case events.State:
-		l.applyState(ctx, key, s, jobs, r)
+		facts, controls := splitBy(jobs, func(j *job) bool { return j.Event.Kind == events.Fact })
+		l.applyState(ctx, key, s, facts, r)
+		l.applyMarks(ctx, key, s, controls, r)
 	case events.Step:
 		l.applyStep(ctx, key, s, jobs, r)
 	case events.Delta:
@@ -185,5 +190,12 @@ func (l *Loop) read(ctx context.Context, key Key) (*Entity, error) {
 func (r *Report) count(metric string, e *events.Event, n int) {
 	if n > 0 {
 		r.Counts[Count{metric, e.Pattern}] += n
+	}
+}
+
+// ofStream counts what no single event stands for, under the first of the stream's types.
+func (r *Report) ofStream(metric string, s *events.Stream, n int) {
+	if n > 0 {
+		r.Counts[Count{metric, s.Types[0]}] += n
 	}
 }

@@ -1,6 +1,8 @@
 package ordering
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"inorder/events"
@@ -15,14 +17,19 @@ func (e *Entity) Missing(s *events.Stream) []Range {
 	if e.NoBaseline(s) {
 		return e.missingBeforeBaseline()
 	}
-	from := e.Effective()
-	last := e.highest()
-	if last-from > s.Window {
-		last = from + s.Window
+	return e.lacking(s.Window)
+}
+
+// lacking lists the missing numbers of a window from the effective cursor on.
+func (c *Cursor) lacking(window int64) []Range {
+	from := c.Effective()
+	last := c.highest()
+	if last-from > window {
+		last = from + window
 	}
 	var missing []Range
 	next := from + 1
-	for _, here := range [2]Numbers{e.Waiting, e.Ahead} {
+	for _, here := range [2]Numbers{c.Waiting, c.Ahead} {
 		for _, n := range here {
 			if n > last {
 				break
@@ -94,4 +101,22 @@ func BackOff(s *events.Stream, attempt int) time.Duration {
 		pause = min(2*pause, maxBackOff)
 	}
 	return pause
+}
+
+// RequestsFor completes a request with what an entity lacks, as several where one would be too long, or where each
+// source has a mark of its own.
+func RequestsFor(request events.RepublishRequest, e *Entity, s *events.Stream) []events.RepublishRequest {
+	var requests []events.RepublishRequest
+	for ranges := range slices.Chunk(e.Missing(s), maxRequestRanges) {
+		request.Ranges = ranges
+		requests = append(requests, request)
+	}
+	missing := e.MissingMarks(s)
+	for _, source := range slices.Sorted(maps.Keys(missing)) {
+		mark := missing[source]
+		request.Source, request.Generation = source, mark.Gen
+		request.Ranges = []Range{{First: mark.Seq, Last: mark.Seq}}
+		requests = append(requests, request)
+	}
+	return requests
 }

@@ -243,6 +243,7 @@ func partOf(s *events.Stream, p part) Part {
 // whole is the entity after a merge, for Swap.
 func (f folded) whole(prev *Entity, merge Merge) *Entity {
 	next := &Entity{Exists: true, Rev: prev.Rev + 1, Last: merge.Last, State: map[string]any{}}
+	next.Marks, next.Gap = prev.Marks, prev.Gap // a merge leaves them too: whether they are reached is for the sweeper to see
 	next.Clock, next.Clocks = max(prev.Clock, merge.Floor), map[string]string{}
 	if prev.Exists && prev.Clock >= merge.Floor { // the same life goes on
 		maps.Copy(next.State, prev.State)

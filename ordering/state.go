@@ -59,7 +59,7 @@ func (p *statePlan) planWhole(known *Entity, jobs []*job, now time.Time) {
 		newest := slices.MaxFunc(jobs, func(a, b *job) int { return strings.Compare(a.Event.Clock, b.Event.Clock) })
 		rivals, older := splitBy(jobs, func(j *job) bool { return j.Event.Clock == newest.Event.Clock })
 		if known == nil || known.Clock < newest.Event.Clock {
-			p.write = putNewer{wholeState(newest, now)}
+			p.write = whole(known, wholeState(newest, now), now)
 			p.landed[newest] = Outcome{Disposition: Applied}
 			for _, j := range rivals {
 				if j != newest {
@@ -95,6 +95,16 @@ func (p *statePlan) judgeAgainst(known *Entity, jobs []*job) (accepted bool) {
 		accepted = accepted || o.Disposition == Duplicate
 	}
 	return accepted
+}
+
+// whole is the write of a whole state: without a look, unless a higher mark is known, which it must not forget.
+func whole(known, next *Entity, now time.Time) stateWrite {
+	if known == nil || known.Marks[""] <= next.Clock {
+		return putNewer{next}
+	}
+	next.Rev, next.Marks = known.Rev+1, known.Marks
+	next.settleGap(known, now, false, noInstant)
+	return swapWhole{known, next}
 }
 
 func wholeState(j *job, now time.Time) *Entity {

@@ -1,7 +1,6 @@
 package ordering
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -32,6 +31,10 @@ type stepInput struct {
 	readFrom, readTo int64
 	// maxRun bounds how many events are folded at once; 0: no bound. It shrinks where the item would be too large.
 	maxRun int
+	// retry: a blocked entity runs its blocked event again, though nobody brought it.
+	retry bool
+	// through is the number up to which an operator passes everything; 0: nobody does.
+	through int64
 	// tooLarge is a number whose logged event makes the item too large: it blocks like one whose projection fails.
 	tooLarge int64
 	token    string
@@ -39,10 +42,10 @@ type stepInput struct {
 
 // stepPlan is what a step decision comes to. Where read is set nothing else counts: the rows are needed first.
 type stepPlan struct {
-	fresh   bool   // the decision looks beyond the window: it must not rest on a cached copy
-	read    *Range // the waiting rows that the run takes
-	puts    []*job // events to be logged before the entity moves, where their number is free
-	copies  []Copy // to quarantine before the entity moves
+	fresh   bool     // the decision looks beyond the window: it must not rest on a cached copy
+	read    *Range   // the waiting rows that the run takes
+	puts    []entry  // to be logged before the entity moves, where their number is free
+	copies  []copyOf // to quarantine before the entity moves
 	next    *Entity
 	moves   bool // next differs from prev, or something above the cursor was judged: it must be written
 	final   verdicts
@@ -51,11 +54,30 @@ type stepPlan struct {
 	early   []*job
 	missing int // rows that the entity names and the log has not
 	ran     map[int64]*events.Event
+	voids   map[*job]int // how many numbers each void event takes
+	voided  int          // numbers that have none but a void
+	skip    skipPart     // what an operator's skip passes
+}
+
+// copyOf is the copy of the event of a number.
+type copyOf struct {
+	n int64
+	Copy
+}
+
+// entry is a number that an event of the batch takes in the log: its own, or one of a void's.
+type entry struct {
+	*job
+	n int64
 }
 
 // planStep decides on the open jobs of a step entity. It is a pure function of (entity, batch, log).
 func planStep(in stepInput) stepPlan {
-	p := stepPlan{final: verdicts{}, landed: verdicts{}, ran: map[int64]*events.Event{}}
+	p := stepPlan{final: verdicts{}, landed: verdicts{}, ran: map[int64]*events.Event{}, voids: map[*job]int{}}
+	if in.through > in.base.Applied {
+		p.planSkip(in)
+		return p
+	}
 	candidates := p.sortOut(in)
 	run, cut := p.run(in, candidates)
 	if p.read != nil {
@@ -71,29 +93,31 @@ func planStep(in stepInput) stepPlan {
 }
 
 // sortOut judges what is not ahead of the cursor and not within the window, and returns the first event of each
-// number that is.
+// number that is. A void takes what no event of the batch has.
 func (p *stepPlan) sortOut(in stepInput) map[int64]*job {
 	byNumber := map[int64][]*job{}
 	base := in.base
 	p.next = cloneCursor(in)
-	for _, j := range in.jobs {
+	facts, controls := splitBy(in.jobs, func(j *job) bool { return j.Event.Kind == events.Fact })
+	span := spanOf(in.stream, base, facts)
+	stored := events.SeqClock(base.Gen, base.Applied)
+	for _, j := range facts {
 		n := j.Event.Seq
-		stored := events.SeqClock(base.Gen, base.Applied)
 		switch {
 		case j.Event.Generation < base.Gen:
 			p.final[j] = Outcome{Disposition: Stale, Stored: stored}
 		case within(base.Skipped, n):
-			p.final[j] = Outcome{Disposition: Quarantined, Reason: events.Skipped, Stored: stored, Detail: "its number was passed over as lost"}
+			p.final[j] = skipped(stored)
 		case n < base.Applied:
 			p.final[j] = Outcome{Disposition: Duplicate, Stored: stored}
 		case n == base.Applied:
 			o := atTie(j.Event, base.Last)
 			o.Stored = stored
 			p.final[j] = o
-		case n-base.Applied > in.stream.Window:
+		case n < span.First || n > span.Last:
 			p.fresh = true
 			p.next.MaxSeen = max(p.next.MaxSeen, n)
-			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: fmt.Errorf("number %d lies beyond the window of %d after %d", n, in.stream.Window, base.Applied)}
+			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(n, in.stream, span)}
 		default:
 			byNumber[n] = append(byNumber[n], j)
 		}
@@ -102,7 +126,94 @@ func (p *stepPlan) sortOut(in stepInput) map[int64]*job {
 	for n, jobs := range byNumber {
 		candidates[n] = p.candidate(in, n, jobs)
 	}
+	for _, j := range controls {
+		p.control(in, span, candidates, j)
+	}
 	return candidates
+}
+
+// spanOf are the numbers that may be logged or run: a window from the cursor on. A stream that may begin anywhere, and
+// has not begun, counts from the lowest number that waits or comes; one so low that a waiting one would lie beyond its
+// window is out too.
+func spanOf(s *events.Stream, base *Entity, facts []*job) Range {
+	if !base.NoBaseline(s) {
+		return window(base.Applied+1, s.Window)
+	}
+	floor, lowest := int64(1), int64(maxNumber)
+	if len(base.Waiting) > 0 {
+		floor, lowest = max(1, base.Waiting.Max()-s.Window+1), base.Waiting[0]
+	}
+	for _, j := range facts {
+		if n := j.Event.Seq; n >= floor && j.Event.Generation == base.Gen {
+			lowest = min(lowest, n)
+		}
+	}
+	if lowest == maxNumber {
+		return window(1, s.Window)
+	}
+	span := window(lowest, s.Window)
+	span.First = floor
+	return span
+}
+
+// window is the numbers of a window that begins with first.
+func window(first, length int64) Range {
+	if last := first + length - 1; last >= first {
+		return Range{First: first, Last: last}
+	}
+	return Range{First: first, Last: maxNumber}
+}
+
+func beyondWindow(n int64, s *events.Stream, span Range) error {
+	return fmt.Errorf("number %d lies beyond the window of %d: now %d to %d are taken", n, s.Window, span.First, span.Last)
+}
+
+func skipped(stored string) Outcome {
+	return Outcome{Disposition: Quarantined, Reason: events.Skipped, Stored: stored, Detail: "its number was passed over as lost"}
+}
+
+// control judges what is said about numbers. It is applied whatever the entity has, and changes it only where that is
+// news. What lies beyond the window comes back, like an event that does.
+func (p *stepPlan) control(in stepInput, span Range, candidates map[int64]*job, j *job) {
+	base := in.base
+	stored := events.SeqClock(base.Gen, base.Applied)
+	done := Outcome{Disposition: Applied, Stored: stored}
+	switch {
+	case j.Event.Generation < base.Gen:
+		p.final[j] = done
+	case j.Event.Kind == events.Mark && j.Event.Seq > base.highest():
+		p.next.MaxSeen = max(p.next.MaxSeen, j.Event.Seq)
+		p.landed[j] = done
+	case j.Event.Kind == events.Mark || !passable(in.stream, j.Event):
+		p.final[j] = done
+	default:
+		for _, r := range j.Event.Ranges {
+			for n := max(r.First, base.Applied+1, span.First); n <= min(r.Last, span.Last); n++ {
+				if candidates[n] == nil && !base.Waiting.Has(n) {
+					candidates[n] = j
+					p.voids[j]++
+				}
+			}
+			if r.Last > span.Last {
+				p.fresh = true
+				p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(r.Last, in.stream, span)}
+			}
+		}
+		if _, beyond := p.landed[j]; beyond {
+			return
+		}
+		if p.voids[j] > 0 {
+			p.landed[j] = done
+		} else {
+			p.final[j] = done
+		}
+	}
+}
+
+// passable reports whether the cursor may pass the numbers of a void. What has merely expired was meant, so that is for
+// the stream to say; until then it is an operator's affair, whom the gap's alarm calls.
+func passable(s *events.Stream, void *events.Event) bool {
+	return void.VoidReason == events.NeverExisted || s.SkipExpired
 }
 
 // candidate returns which of the events of one number counts: the one that is logged, or the first of the batch. The
@@ -113,16 +224,29 @@ func (p *stepPlan) candidate(in stepInput, n int64, jobs []*job) *job {
 	if i := slices.IndexFunc(jobs, func(j *job) bool { return isLogged && row.is(j.Event) }); i >= 0 {
 		chosen = jobs[i]
 	}
-	holder := lastOf(chosen.Delivery, in.now)
-	if isLogged {
-		holder = Last{EventID: row.EventID, Source: row.Source, Fingerprint: cmp.Or(row.Fingerprint, string(row.Void))}
-	}
 	for _, j := range jobs {
-		if j != chosen {
-			p.landed[j] = atTie(j.Event, holder)
+		switch {
+		case j == chosen:
+		case isLogged:
+			p.landed[j] = atRow(j.Event, row, events.SeqClock(in.base.Gen, in.base.Applied))
+		default:
+			p.landed[j] = atTie(j.Event, lastOf(chosen.Delivery, in.now))
 		}
 	}
 	return chosen
+}
+
+// atRow judges an event whose number is taken in the log by another, or by nobody: then it is the original of a number
+// that was said to have none.
+func atRow(e *events.Event, row Row, stored string) Outcome {
+	switch {
+	case row.Void == events.Expired:
+		return skipped(stored)
+	case row.Void != "" || row.is(e):
+		return Outcome{Disposition: Duplicate, Stored: stored}
+	default:
+		return Outcome{Disposition: Conflict, Reason: events.Conflict, Stored: stored, Detail: "its number is taken by event " + quoteID(row.EventID)}
+	}
 }
 
 func cloneCursor(in stepInput) *Entity {
@@ -143,19 +267,22 @@ func (p *stepPlan) postpone(candidates map[int64]*job, end int64) {
 			delete(p.landed, j)
 		}
 	}
-	for n := range candidates {
+	for n, j := range candidates {
 		if n > end {
 			delete(candidates, n)
+			if j.Event.Kind == events.Void {
+				delete(p.landed, j) // it comes again, for the rest of its numbers
+			}
 		}
 	}
 }
 
 // run returns the end of what is contiguous from the cursor over the batch and the waiting numbers, and asks for the
 // rows that it takes. A blocked entity runs only when the blocked event itself is delivered again; otherwise its
-// retry is the sweeper's. cut says that only maxRun ended it.
+// retry is the sweeper's, or the operator's. cut says that only maxRun ended it.
 func (p *stepPlan) run(in stepInput, candidates map[int64]*job) (end int64, cut bool) {
 	end = in.base.Applied
-	if in.base.Blocked != 0 && candidates[in.base.Blocked] == nil {
+	if in.base.Blocked != 0 && candidates[in.base.Blocked] == nil && !in.retry {
 		return end, false
 	}
 	var firstRow, lastRow int64
@@ -203,6 +330,7 @@ func (p *stepPlan) close(in stepInput) {
 			lowestWaiting = row.ReceivedAt
 		}
 	}
+	p.settlePark(in)
 	next.settleGap(in.prev, in.now, len(p.drained) > 0, lowestWaiting)
 	p.moves = p.missing > 0 || in.base != in.prev || p.judgedAhead(in) || next.Applied != in.base.Applied ||
 		next.MaxSeen != in.base.MaxSeen || next.Blocked != in.base.Blocked || (next.Gap == nil) != (in.prev.Gap == nil)
@@ -212,11 +340,52 @@ func (p *stepPlan) close(in stepInput) {
 // after a write only: its row may just be leaving, and the write is what shows it.
 func (p *stepPlan) judgedAhead(in stepInput) bool {
 	for j, o := range p.landed {
-		if j.Event.Generation == in.base.Gen && j.Event.Seq > in.base.Applied && o.Disposition != Deferred {
+		if j.Event.Generation == in.base.Gen && j.Event.Seq > in.base.Applied && o.Disposition != Deferred || p.voids[j] > 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// settlePark keeps account of the rows that must not expire: how old the oldest waiting one is, and when the sweeper
+// has to look at them. Both are bounds, which only its look makes exact: a row that leaves does not raise them.
+func (p *stepPlan) settlePark(in stepInput) {
+	next := p.next
+	for n, row := range in.logged {
+		if n > next.Applied || in.sends() {
+			next.Park.include(in.stream, row, n > next.Applied)
+		}
+	}
+	next.clearPark()
+}
+
+// include makes room for one more row.
+func (p *Park) include(s *events.Stream, row Row, waits bool) {
+	look := row.ExpiresAt.Add(-s.ParkTTL / 2)
+	if waits && row.Void == "" {
+		look = earlier(look, row.ReceivedAt.Add(s.MaxParkAge))
+		p.Since = earlier(p.Since, row.ReceivedAt)
+	}
+	p.Look = earlier(p.Look, look)
+}
+
+// earlier returns the earlier of two instants, of which a zero one is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// clearPark forgets what no row is left for.
+func (c *Cursor) clearPark() {
+	switch {
+	case len(c.Waiting) > 0:
+	case c.owesEffects():
+		c.Park.Since = time.Time{}
+	default:
+		c.Park = Park{}
+	}
 }
 
 func (in *stepInput) sends() bool { return in.stream.Effects && in.effects == EffectsOn }
@@ -232,10 +401,6 @@ func (p *stepPlan) placeEffects(in stepInput) {
 		next.Dispatched = &Position{Gen: next.Gen, Seq: in.base.Applied}
 	}
 	if next.Dispatched != nil && !in.sends() {
-		next.Dispatched = &Position{Gen: next.Gen, Seq: next.Applied}
+		next.Dispatched, next.Owed = &Position{Gen: next.Gen, Seq: next.Applied}, nil
 	}
-}
-
-func within(ranges []Range, n int64) bool {
-	return slices.ContainsFunc(ranges, func(r Range) bool { return r.First <= n && n <= r.Last })
 }

@@ -17,13 +17,16 @@ func (p *stepPlan) foldRun(in stepInput, candidates map[int64]*job, end int64) {
 		if waits && !isLogged { // deleted: the number is missing again
 			p.missing++
 			next.Waiting = next.Waiting.Without(n)
+			if next.Blocked == n {
+				next.Blocked = 0
+			}
 			if candidates[n] == nil {
 				break
 			}
 			waits = false
 		}
-		if isLogged && row.Void != "" {
-			next.Applied, next.Last = n, Last{}
+		if isLogged && row.Void != "" || !isLogged && candidates[n].Event.Kind == events.Void {
+			p.passVoid(n, row)
 			continue
 		}
 		taken, last, err := p.take(in, candidates[n], row, isLogged)
@@ -47,6 +50,15 @@ func (p *stepPlan) foldRun(in stepInput, candidates map[int64]*job, end int64) {
 		next.Blocked = 0
 	}
 	next.Waiting = next.Waiting.Above(next.Applied)
+}
+
+// passVoid moves the cursor over a number that has no event. One that was meant and is lost is remembered: should it
+// turn up, somebody must know.
+func (p *stepPlan) passVoid(n int64, row Row) {
+	p.next.Applied, p.next.Last = n, Last{}
+	if row.Void == events.Expired {
+		p.next.Skipped = addRange(p.next.Skipped, Range{First: n, Last: n})
+	}
 }
 
 func sameCandidate(j *job, row Row) bool { return j != nil && row.is(j.Event) }
@@ -106,23 +118,33 @@ func (p *stepPlan) block(in stepInput, n int64, j *job, row Row, isLogged bool, 
 	blocked := Outcome{Disposition: Parked, Reason: events.ProjectionError, Detail: err.Error(), Stored: events.SeqClock(p.next.Gen, p.next.Applied)}
 	switch {
 	case j != nil && (!isLogged || row.is(j.Event)):
-		p.copies = append(p.copies, Copy{Delivery: j.Delivery, Outcome: blocked})
+		p.copies = append(p.copies, copyOf{n, Copy{Delivery: j.Delivery, Outcome: blocked}})
 		p.landed[j] = blocked
 	case in.base.Blocked != n:
-		p.copies = append(p.copies, Copy{Delivery: Delivery{Message: &row.Message, Record: row.Record}, Outcome: blocked})
+		p.copies = append(p.copies, copyOf{n, row.copyAs(blocked)})
 	}
+}
+
+// copyAs is a copy of a logged message for quarantine.
+func (r *Row) copyAs(o Outcome) Copy {
+	return Copy{Delivery: Delivery{Message: &r.Message, Record: r.Record}, Outcome: o}
 }
 
 // judgeCandidates says what became of the events within the window, and which of them must be logged first.
 func (p *stepPlan) judgeCandidates(in stepInput, candidates map[int64]*job) {
+	var waiting Numbers
 	for _, n := range slices.Sorted(maps.Keys(candidates)) {
 		j := candidates[n]
 		row, isLogged := in.logged[n]
 		ran := n <= p.next.Applied
 		stored := events.SeqClock(p.next.Gen, p.next.Applied)
 		switch {
+		case j.Event.Kind == events.Void: // judged as a whole, by control
+			if isLogged && row.Void != "" {
+				p.voided++
+			}
 		case isLogged && !row.is(j.Event):
-			p.landed[j] = Outcome{Disposition: Conflict, Reason: events.Conflict, Stored: stored, Detail: "its number is taken by event " + quoteID(row.EventID)}
+			p.landed[j] = atRow(j.Event, row, stored)
 		case isLogged && in.base.Waiting.Has(n) && n != p.next.Blocked:
 			p.landed[j] = Outcome{Disposition: Duplicate, Stored: stored}
 		case ran:
@@ -131,11 +153,12 @@ func (p *stepPlan) judgeCandidates(in stepInput, candidates map[int64]*job) {
 			p.landed[j] = Outcome{Disposition: Parked, Stored: stored}
 			p.early = append(p.early, j)
 		}
-		if !isLogged && (!ran || in.logsAll()) {
-			p.puts = append(p.puts, j)
+		if !isLogged && (!ran || in.logsAll() || j.Event.Kind == events.Void) {
+			p.puts = append(p.puts, entry{j, n})
 		}
 		if !ran {
-			p.next.Waiting = p.next.Waiting.With(n)
+			waiting = append(waiting, n)
 		}
 	}
+	p.next.Waiting = p.next.Waiting.With(waiting...)
 }

@@ -43,10 +43,10 @@ func (r *stepRun) decodeRow(row Row) (*events.Event, error) {
 
 // putRows logs events where their numbers are free. A crash here leaves rows that the entity does not name; the
 // messages come back and find them.
-func (r *stepRun) putRows(ctx context.Context, puts []*job) error {
+func (r *stepRun) putRows(ctx context.Context, puts []entry) error {
 	if r.RowsAtOnce <= 1 {
-		for _, j := range puts {
-			if err := r.logRow(ctx, j, func(note func()) { note() }); err != nil {
+		for _, e := range puts {
+			if err := r.logRow(ctx, e, func(note func()) { note() }); err != nil {
 				return err
 			}
 		}
@@ -55,14 +55,14 @@ func (r *stepRun) putRows(ctx context.Context, puts []*job) error {
 	var mu sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(r.RowsAtOnce)
-	for _, j := range puts {
+	for _, e := range puts {
 		group.Go(func() (err error) {
 			defer func() { // the handler's own recovery does not reach this goroutine
 				if p := recover(); p != nil {
-					err = fmt.Errorf("panic while number %d was logged: %s", j.Event.Seq, panicText(p))
+					err = fmt.Errorf("panic while number %d was logged: %s", e.n, panicText(p))
 				}
 			}()
-			return r.logRow(ctx, j, func(note func()) {
+			return r.logRow(ctx, e, func(note func()) {
 				mu.Lock()
 				defer mu.Unlock()
 				note()
@@ -73,15 +73,15 @@ func (r *stepRun) putRows(ctx context.Context, puts []*job) error {
 }
 
 // logRow logs one event and remembers, within guard, what its number holds then.
-func (r *stepRun) logRow(ctx context.Context, j *job, guard func(note func())) error {
-	row, own, err := r.putRow(ctx, r.rowOf(j))
+func (r *stepRun) logRow(ctx context.Context, e entry, guard func(note func())) error {
+	row, own, err := r.putRow(ctx, r.rowOf(e))
 	switch {
 	case errors.Is(err, ErrTooLarge):
 		guard(func() {
-			j.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "it would have to wait in the log, whose items hold 400 KB, and is larger even when compressed"}))
+			e.decide(quarantined(&events.Refusal{Reason: events.TooLarge, Detail: "it would have to wait in the log, whose items hold 400 KB, and is larger even when compressed"}))
 		})
 	case err != nil:
-		return fmt.Errorf("log number %d of %s of stream %s: %w", j.Event.Seq, quoteID(r.key.ID), r.stream.Name, err)
+		return fmt.Errorf("log number %d of %s of stream %s: %w", e.n, quoteID(r.key.ID), r.stream.Name, err)
 	case own:
 		guard(func() { r.own[row.Seq] = row })
 	default:
@@ -99,7 +99,7 @@ func (r *stepRun) putRow(ctx context.Context, row Row) (there Row, own bool, err
 			return row, err == nil, err
 		}
 		there = taken.Row
-		sameEvent := there.Void == "" && there.EventID == row.EventID && there.Source == row.Source && there.Fingerprint == row.Fingerprint
+		sameEvent := there.Void == row.Void && there.EventID == row.EventID && there.Source == row.Source && there.Fingerprint == row.Fingerprint
 		if !sameEvent || there.ExpiresAt.Sub(r.Now()) >= r.stream.ParkTTL/2 {
 			return there, false, nil
 		}
@@ -114,11 +114,16 @@ func (r *stepRun) putRow(ctx context.Context, row Row) (there Row, own bool, err
 	return there, false, errBusy
 }
 
-func (r *stepRun) rowOf(j *job) Row {
-	e := j.Event
-	return Row{
-		Gen: e.Generation, Seq: e.Seq, EventID: e.ID, Source: e.Source, Fingerprint: e.Fingerprint, Type: e.Type,
-		ReceivedAt: j.Message.ReceivedAt, Message: *j.Message, Record: j.Record,
+func (r *stepRun) rowOf(en entry) Row {
+	e := en.Event
+	row := Row{
+		Gen: e.Generation, Seq: en.n, Source: e.Source, Type: e.Type, ReceivedAt: en.Message.ReceivedAt,
 		ExpiresAt: r.Now().Add(r.stream.ParkTTL).Truncate(time.Second),
 	}
+	if e.Kind == events.Void {
+		row.Void = e.VoidReason
+		return row
+	}
+	row.EventID, row.Fingerprint, row.Message, row.Record = e.ID, e.Fingerprint, *en.Message, en.Record
+	return row
 }

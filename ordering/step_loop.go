@@ -20,26 +20,35 @@ type stepRun struct {
 	leftovers        map[Position]bool // what an old generation left waiting and has its copy in quarantine
 	maxRun           int
 	tooLarge         int64
+
+	retry    bool  // a blocked event is tried again though nobody brought it
+	adopting bool  // the lowest waiting number becomes the baseline
+	through  int64 // an operator passes everything up to here
+	audited  func(ctx context.Context, p stepPlan) (now *Entity, landed bool, err error)
 }
 
 // applyStep reads, plans, logs, moves the cursor by a compare-and-set and plans again where that is lost. Messages are
 // decided only after the move has landed; a crash anywhere before leaves them to come back, and a row that was logged
 // meanwhile is found by whoever handles its event again.
 func (l *Loop) applyStep(ctx context.Context, key Key, s *events.Stream, jobs []*job, r *Report) {
-	run := &stepRun{
-		numbered: numbered{Loop: l, key: key, stream: s, jobs: jobs, report: r},
-		rows:     map[int64]Row{}, own: map[int64]Row{}, copied: map[int64]bool{}, leftovers: map[Position]bool{},
-	}
-	run.forget = run.forgetRows
+	run := l.newStepRun(key, s, jobs, r)
 	if err := run.takeTurns(ctx, run.readyToDrain, run.turn); err != nil {
 		giveUp(jobs, err)
 	}
 }
 
+func (l *Loop) newStepRun(key Key, s *events.Stream, jobs []*job, r *Report) *stepRun {
+	run := &stepRun{
+		numbered: numbered{Loop: l, key: key, stream: s, jobs: jobs, report: r},
+		rows:     map[int64]Row{}, own: map[int64]Row{}, copied: map[int64]bool{}, leftovers: map[Position]bool{},
+	}
+	run.forget = run.forgetRows
+	return run
+}
+
 // readyToDrain reports whether a long drain, which this invocation began, is not at its end.
 func (r *stepRun) readyToDrain() bool {
-	e := r.entity
-	return r.fresh && e.Exists && e.Blocked == 0 && e.Waiting.Has(e.Applied+1) && r.report.drainedAny
+	return r.fresh && r.entity.drains() && r.report.drainedAny
 }
 
 // turn either learns something that the next one needs, or moves the entity.
@@ -75,6 +84,9 @@ func (r *stepRun) turn(ctx context.Context) error {
 // after the old one's affairs are in order. It returns nil where the entity had to be read first.
 func (r *stepRun) life(ctx context.Context) (*Entity, error) {
 	todo := open(r.jobs)
+	if r.adopting && r.entity.NoBaseline(r.stream) && len(r.entity.Waiting) > 0 {
+		return r.atBaseline(), nil
+	}
 	if len(todo) == 0 || todo[0].Event.Generation <= r.entity.Gen {
 		return r.entity, nil
 	}
@@ -92,6 +104,16 @@ func (r *stepRun) life(ctx context.Context) (*Entity, error) {
 		born.Dispatched = &Position{Gen: born.Gen}
 	}
 	return born, nil
+}
+
+// atBaseline is the entity with its cursor right below the lowest number that waits: what came before it is not ours.
+func (r *stepRun) atBaseline() *Entity {
+	at := *r.entity
+	at.Applied = at.Waiting[0] - 1
+	if r.stream.Effects && r.EffectsMode != EffectsOff {
+		at.Dispatched = &Position{Gen: at.Gen, Seq: at.Applied}
+	}
+	return &at
 }
 
 // endLife sends what the old generation still owes and keeps a copy of what it left waiting. A crash after it repeats
@@ -117,7 +139,7 @@ func (r *stepRun) endLife(ctx context.Context) error {
 		if row.Void != "" || !waiting.Has(row.Seq) || r.leftovers[at] {
 			continue
 		}
-		leftover := Copy{Delivery{Message: &row.Message, Record: row.Record}, Outcome{Disposition: Quarantined, Reason: events.OldGeneration, Detail: "a higher generation began before its predecessors came"}}
+		leftover := row.copyAs(Outcome{Disposition: Quarantined, Reason: events.OldGeneration, Detail: "a higher generation began before its predecessors came"})
 		if err := r.Quarantine.Copy(ctx, leftover); err != nil {
 			return fmt.Errorf("copy number %d of generation %d of %s to quarantine: %w", row.Seq, row.Gen, quoteID(r.key.ID), err)
 		}
@@ -138,6 +160,7 @@ func (r *stepRun) input(base *Entity) stepInput {
 		stream: r.stream, projections: r.Projections, decode: r.decodeRow, effects: r.EffectsMode, sendable: r.sendable,
 		prev: r.entity, base: base, jobs: open(r.jobs), now: r.Now(),
 		logged: r.logged(), readFrom: r.readFrom, readTo: r.readTo, maxRun: r.maxRun, tooLarge: r.tooLarge, token: r.NewToken(),
+		retry: r.retry, through: r.through,
 	}
 }
 
@@ -154,16 +177,16 @@ func (r *stepRun) forgetRows(newer *Entity) {
 	r.rows, r.readFrom, r.readTo = map[int64]Row{}, 0, 0
 }
 
-// sendCopies keeps a copy of what blocks, before the write that says so.
+// sendCopies keeps a copy of what blocks, or is passed though it cannot be applied, before the write that says so.
 func (r *stepRun) sendCopies(ctx context.Context, p stepPlan) error {
-	if r.copied[p.next.Blocked] {
-		return nil
-	}
 	for _, c := range p.copies {
-		if err := r.Quarantine.Copy(ctx, c); err != nil {
-			return fmt.Errorf("copy the blocked number %d of %s to quarantine: %w", p.next.Blocked, quoteID(r.key.ID), err)
+		if r.copied[c.n] {
+			continue
 		}
-		r.copied[p.next.Blocked] = true
+		if err := r.Quarantine.Copy(ctx, c.Copy); err != nil {
+			return fmt.Errorf("copy number %d of %s, which cannot be applied, to quarantine: %w", c.n, quoteID(r.key.ID), err)
+		}
+		r.copied[c.n] = true
 	}
 	return nil
 }
@@ -171,7 +194,7 @@ func (r *stepRun) sendCopies(ctx context.Context, p stepPlan) error {
 // move is the compare-and-set. After it the cursor is where it is for everybody; what is owed from here on is sent by
 // this invocation or, after a crash, by whoever comes next.
 func (r *stepRun) move(ctx context.Context, base *Entity, p stepPlan) error {
-	now, landed, err := r.swap(ctx, r.key, r.entity, p.next)
+	now, landed, err := r.write(ctx, p)
 	switch {
 	case errors.Is(err, ErrTooLarge) && r.owes(r.entity): // what is owed takes its room: it is sent first
 		return r.settleDebt(ctx)
@@ -188,6 +211,14 @@ func (r *stepRun) move(ctx context.Context, base *Entity, p stepPlan) error {
 	r.learn(now)
 	r.maxRun, r.tooLarge = 0, 0
 	return r.settle(ctx, p, now)
+}
+
+// write is the compare-and-set, with an audit row where an operator passes something.
+func (r *stepRun) write(ctx context.Context, p stepPlan) (now *Entity, landed bool, err error) {
+	if p.skip.empty() {
+		return r.swap(ctx, r.key, r.entity, p.next)
+	}
+	return r.audited(ctx, p)
 }
 
 // settleDebt makes room in an item that is full of effects that nobody took yet. It is no fault of the next event.
@@ -258,9 +289,8 @@ func (r *stepRun) note(p stepPlan) {
 	for _, j := range p.early {
 		r.report.Distances = append(r.report.Distances, Distance{j.Event.Pattern, j.Event.Seq - p.next.Applied})
 	}
-	if p.missing > 0 {
-		r.report.Counts[Count{MetricMismatches, r.stream.Types[0]}] += p.missing
-	}
+	r.report.ofStream(MetricMismatches, r.stream, p.missing)
+	r.report.ofStream(MetricVoid, r.stream, p.voided)
 	for j, o := range p.final {
 		if o.Disposition == Duplicate && j.Event.Seq < r.entity.Applied && restarted(j.Event, r.entity.Last) {
 			r.report.count(MetricRestartSuspected, j.Event, 1)

@@ -1,0 +1,196 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"inorder/events"
+)
+
+// inspection is how a log differs from what the entity says, and which of its rows run out of time.
+type inspection struct {
+	lost   Numbers // waiting, and without a row: missing again
+	found  Numbers // logged, and not known to wait
+	extend []Row   // less than half of their time left
+	old    []Row   // waiting longer than the stream lets them
+	park   Park    // once all of that is done
+}
+
+// inspect compares the rows of some numbers, heads are enough, with the entity.
+func inspect(s *events.Stream, e *Entity, heads []Row, now time.Time) inspection {
+	var i inspection
+	here := Numbers{}
+	for _, row := range heads {
+		waits := row.Seq > e.Applied
+		switch {
+		case waits && !e.Waiting.Has(row.Seq) && now.Sub(row.ReceivedAt) < s.GapDeadline:
+			continue // its invocation may be about to say so
+		case waits && !e.Waiting.Has(row.Seq):
+			i.found = append(i.found, row.Seq)
+		}
+		if waits {
+			here = append(here, row.Seq)
+		}
+		if waits && row.Void == "" && now.Sub(row.ReceivedAt) >= s.MaxParkAge {
+			i.old = append(i.old, row)
+			continue
+		}
+		if row.ExpiresAt.Sub(now) < s.ParkTTL/2 {
+			i.extend = append(i.extend, row)
+			row.ExpiresAt = now.Add(s.ParkTTL)
+		}
+		i.park.include(s, row, waits)
+	}
+	i.lost = e.Waiting.Without(here...)
+	return i
+}
+
+// logSpan are the numbers whose rows the entity still needs, or may have without knowing.
+func logSpan(s *events.Stream, e *Entity, sends bool) Range {
+	span := spanOf(s, e, nil)
+	if sends && e.owesEffects() {
+		span.First = 1
+		if e.Dispatched.Gen == e.Gen {
+			span.First = e.Dispatched.Seq + 1
+		}
+	}
+	return span
+}
+
+// inspectLog gives rows more time, takes those that waited too long to quarantine, and repairs both ways: what is
+// logged and not known to wait is added, what has no row is missing again.
+func (r *sweepRun) inspectLog(ctx context.Context) error {
+	e, now := r.entity, r.Now()
+	span := logSpan(r.stream, e, r.sending())
+	heads, err := r.Upkeep.RowHeads(ctx, r.key, e.Gen, span.First, span.Last)
+	if err != nil {
+		return fmt.Errorf("look at the log of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
+	}
+	i := inspect(r.stream, e, heads, now)
+	if err := r.extendRows(ctx, i.extend, now.Add(r.stream.ParkTTL).Truncate(time.Second)); err != nil {
+		return err
+	}
+	if mismatches := len(i.lost) + len(i.found); mismatches > 0 || e.rowsNeedLook(now) {
+		if len(i.old) > 0 {
+			i.park.Look = now // until they are gone
+		}
+		landed, err := r.repair(ctx, i)
+		if err != nil || !landed {
+			return err
+		}
+		r.report.ofStream(MetricMismatches, r.stream, mismatches)
+	}
+	return r.dropOld(ctx, i)
+}
+
+// repair writes down what the log says.
+func (r *sweepRun) repair(ctx context.Context, i inspection) (landed bool, err error) {
+	next := *r.entity
+	next.Waiting = next.Waiting.With(i.found...).Without(i.lost...)
+	next.MaxSeen = max(next.MaxSeen, next.Waiting.Max(), i.lost.Max())
+	if !next.Waiting.Has(next.Blocked) {
+		next.Blocked = 0
+	}
+	next.Park = i.park
+	next.clearPark()
+	next.settleGap(r.entity, r.Now(), false, noInstant)
+	return r.put(ctx, &next)
+}
+
+// extendRows gives rows more time. One that somebody else extended, or that just left, needs none.
+func (r *sweepRun) extendRows(ctx context.Context, rows []Row, until time.Time) error {
+	var group errgroup.Group
+	group.SetLimit(max(1, r.RowsAtOnce))
+	for _, row := range rows {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(group.Wait(), err)
+		}
+		extend := func() error {
+			err := r.Upkeep.ExtendRow(ctx, r.key, row, until)
+			if taken := (*TakenError)(nil); err == nil || errors.As(err, &taken) {
+				return nil
+			}
+			return fmt.Errorf("extend number %d of %s of stream %s: %w", row.Seq, quoteID(r.key.ID), r.stream.Name, err)
+		}
+		if r.RowsAtOnce > 1 {
+			group.Go(extend)
+		} else if err := extend(); err != nil {
+			return err
+		}
+	}
+	return group.Wait()
+}
+
+// dropOld takes rows that waited too long to quarantine: first the copy, then, in one transaction, the number leaves
+// the entity and the row the log. A crash in between leaves both, and the copy will stand twice.
+func (r *sweepRun) dropOld(ctx context.Context, i inspection) error {
+	for old := range slices.Chunk(i.old, MaxDropRows) {
+		rows, err := r.copyOld(ctx, old)
+		if err != nil {
+			return err
+		}
+		next := *r.entity
+		for _, row := range rows {
+			next.Waiting = next.Waiting.Without(row.Seq)
+		}
+		if !next.Waiting.Has(next.Blocked) {
+			next.Blocked = 0
+		}
+		if next.Park = i.park; i.old[len(i.old)-1].Seq != old[len(old)-1].Seq {
+			next.Park.Look = r.Now()
+		}
+		next.clearPark()
+		next.settleGap(r.entity, r.Now(), false, noInstant)
+		landed, err := r.drop(ctx, &next, rows)
+		if err != nil || !landed {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *sweepRun) copyOld(ctx context.Context, old []Row) ([]Row, error) {
+	expired := Outcome{Disposition: Quarantined, Reason: events.ParkExpired, Detail: fmt.Sprintf("it waited longer than %s for its predecessors", r.stream.MaxParkAge)}
+	rows := make([]Row, 0, len(old))
+	for _, head := range old {
+		full, err := r.Upkeep.Rows(ctx, r.key, head.Gen, head.Seq, head.Seq)
+		if err != nil {
+			return nil, fmt.Errorf("read the expired number %d of %s: %w", head.Seq, quoteID(r.key.ID), err)
+		}
+		for _, row := range full {
+			if err := r.Quarantine.Copy(ctx, row.copyAs(expired)); err != nil {
+				return nil, fmt.Errorf("copy the expired number %d of %s to quarantine: %w", row.Seq, quoteID(r.key.ID), err)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// drop is put with rows that leave.
+func (r *sweepRun) drop(ctx context.Context, next *Entity, rows []Row) (landed bool, err error) {
+	next.Rev, next.Token = r.entity.Rev+1, r.NewToken()
+	now, landed, err := r.landed(ctx, r.key, next, r.Upkeep.DropRows(ctx, r.key, r.entity, next, rows))
+	taken := (*TakenError)(nil)
+	switch {
+	case errors.As(err, &taken), errors.Is(err, ErrContended): // the log moved under us: the next look finds out how
+		r.lost++
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("take expired numbers out of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
+	}
+	r.learn(now)
+	if !landed {
+		return false, r.again(ctx)
+	}
+	return true, nil
+}
+
+// maxNumber is the highest sequence number.
+const maxNumber = math.MaxInt64

@@ -1,0 +1,37 @@
+package ordering
+
+import (
+	"cmp"
+	"slices"
+)
+
+// maxSkipped is how many ranges of skipped numbers an entity remembers. They are few by nature; a thousand take some
+// 20 KB of its item. Beyond them the lowest are forgotten, whose originals are then duplicates.
+const maxSkipped = 1000
+
+// addRange returns ascending, disjoint ranges with one more in them, neighbours joined.
+func addRange(ranges []Range, r Range) []Range {
+	out := make([]Range, 0, len(ranges)+1)
+	for _, other := range ranges {
+		if other.Last < r.First-1 || r.Last < other.First-1 {
+			out = append(out, other)
+			continue
+		}
+		r.First, r.Last = min(r.First, other.First), max(r.Last, other.Last)
+	}
+	out = append(out, r)
+	slices.SortFunc(out, func(a, b Range) int { return cmp.Compare(a.First, b.First) })
+	return out[max(0, len(out)-maxSkipped):]
+}
+
+// rangeOf returns the range that holds n, zero where none does.
+func rangeOf(ranges []Range, n int64) Range {
+	for _, r := range ranges {
+		if r.First <= n && n <= r.Last {
+			return r
+		}
+	}
+	return Range{}
+}
+
+func within(ranges []Range, n int64) bool { return rangeOf(ranges, n) != Range{} }

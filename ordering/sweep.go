@@ -1,0 +1,233 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"inorder/events"
+)
+
+// Keeper looks after entities that no event is brought to: it does the sweeper's duties and what operators ask for.
+// Overlapping runs are harmless: each move is a compare-and-set like those of the consumers, with which they share the
+// loop.
+type Keeper struct {
+	*Loop    // whose Store is Upkeep, and whose Cache is nil: what it acts on was just read
+	Upkeep   Upkeep
+	Requests Requests
+}
+
+// Requests takes republish requests to the producer.
+type Requests interface {
+	// Request returns nil once all of them are durable.
+	Request(ctx context.Context, requests []events.RepublishRequest) error
+}
+
+// Swept is what a sweep did about one entity.
+type Swept struct {
+	Counts     map[Count]int
+	Entity     *Entity     // as it is afterwards
+	Escalation *Escalation // nil where there was none to be made now
+	Err        error       // what could not be done, and is left to the next sweep
+}
+
+// Escalation is one attempt at closing a gap, recorded before it is made.
+type Escalation struct {
+	Requests []events.RepublishRequest // what is missing; not empty
+	Attempt  int
+	Age      time.Duration // of the gap
+	Waiting  int           // events that are logged or counted above it
+	Sent     bool          // false: it was past the stream's attempts and only alarms, or Err says why not
+	Err      error
+}
+
+// maxDuties bounds what one sweep does about one entity: each duty once, and some of them again after others.
+const maxDuties = 4 * int(dutyCount)
+
+// Sweep does what is due about one entity, which was just read from a consistent copy.
+func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity) Swept {
+	out := &Swept{Counts: map[Count]int{}}
+	run := &sweepRun{Keeper: k, stepRun: k.newStepRun(key, s, nil, &Report{Counts: out.Counts}), out: out}
+	run.entity, run.fresh = e, true
+	var faults []error
+	for range maxDuties {
+		duty := dutyOf(s, run.entity, k.Now(), run.sending(), run.tried)
+		if duty == NoDuty || ctx.Err() != nil || run.lost >= maxRounds {
+			break
+		}
+		lost := run.lost
+		if err := run.do(ctx, duty); err != nil {
+			run.tried[duty] = true
+			faults = append(faults, err)
+		} else if lost == run.lost { // who lost a race looks again whether there still is anything to do
+			run.tried[duty] = duty != FinishDrain
+		}
+	}
+	out.Entity = run.entity
+	out.Err = errors.Join(append(faults, ctx.Err())...)
+	return *out
+}
+
+// sweepRun is a sweep of one entity. Of a state or delta entity it uses what it shares with those of a step.
+type sweepRun struct {
+	*Keeper
+	*stepRun
+	tried dutySet
+	out   *Swept
+}
+
+func (r *sweepRun) sending() bool { return r.stream.Effects && r.EffectsMode == EffectsOn }
+
+func (r *sweepRun) do(ctx context.Context, duty Duty) error {
+	switch duty {
+	case TakeBaseline:
+		return r.takeBaseline(ctx)
+	case FinishDrain:
+		return r.drain(ctx)
+	case RetryBlocked:
+		return r.retryBlocked(ctx)
+	case InspectLog:
+		return r.inspectLog(ctx)
+	case SendOwed:
+		return r.sendOwed(ctx)
+	case TidyUp:
+		return r.tidyUp(ctx)
+	case Escalate:
+		return r.escalate(ctx)
+	case NoDuty, dutyCount:
+	}
+	return nil
+}
+
+// takeBaseline begins a history at the lowest number that waits, and drains it.
+func (r *sweepRun) takeBaseline(ctx context.Context) error {
+	r.adopting = true
+	defer func() { r.adopting = false }()
+	adopt := func() bool { return r.entity.NoBaseline(r.stream) && len(r.entity.Waiting) > 0 || r.entity.drains() }
+	return r.takeTurns(ctx, adopt, r.turn)
+}
+
+// drain finishes what an interrupted invocation began, however long it is.
+func (r *sweepRun) drain(ctx context.Context) error {
+	before := r.drained()
+	err := r.takeTurns(ctx, func() bool { return r.entity.drains() }, r.turn)
+	if r.drained() > before {
+		r.report.ofStream(MetricHealed, r.stream, 1)
+	}
+	return err
+}
+
+func (r *sweepRun) drained() (n int) {
+	for count, raised := range r.report.Counts {
+		if count.Metric == MetricDrained {
+			n += raised
+		}
+	}
+	return n
+}
+
+// retryBlocked runs the blocked event again, alone: while it still fails, its row is all that is read.
+func (r *sweepRun) retryBlocked(ctx context.Context) error {
+	blocked := Range{First: r.entity.Blocked, Last: r.entity.Blocked}
+	if err := r.readRows(ctx, r.entity.Gen, blocked); err != nil {
+		return err
+	}
+	r.retry, r.maxRun = true, 1
+	err := r.turn(ctx)
+	r.retry, r.maxRun = false, 0
+	if err != nil {
+		return err
+	}
+	return r.drain(ctx)
+}
+
+func (r *sweepRun) sendOwed(ctx context.Context) error {
+	settled, err := r.dispatch(ctx, r.entity, nil)
+	r.learn(settled)
+	return err
+}
+
+// tidyUp takes an entity out of the index where nothing is open any more, and moves a delta's cursor through what is
+// counted.
+func (r *sweepRun) tidyUp(ctx context.Context) error {
+	next := *r.entity
+	switch r.stream.Mode {
+	case events.State:
+		next.Marks = nil
+	case events.Delta:
+		next.catchUp()
+	case events.Step:
+		if next.Dispatched != nil && !r.sending() {
+			next.Dispatched, next.Owed = &Position{Gen: next.Gen, Seq: next.Applied}, nil
+		}
+		next.clearPark()
+	}
+	next.settleGap(r.entity, r.Now(), false, noInstant)
+	_, err := r.put(ctx, &next)
+	return err
+}
+
+// catchUp moves the cursor through what is counted already.
+func (c *Cursor) catchUp() {
+	c.Applied = c.Effective()
+	c.Ahead = c.Ahead.Above(c.Applied)
+	c.MaxSeen = max(c.MaxSeen, c.Applied)
+}
+
+// put is a compare-and-set on the entity as it was read. Losing it is no error: what came instead is looked at anew.
+func (r *sweepRun) put(ctx context.Context, next *Entity) (landed bool, err error) {
+	next.Rev, next.Token = r.entity.Rev+1, r.NewToken()
+	now, landed, err := r.swap(ctx, r.key, r.entity, next)
+	if errors.Is(err, ErrContended) {
+		return false, r.again(ctx)
+	}
+	if err != nil {
+		return false, fmt.Errorf("look after %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
+	}
+	r.learn(now)
+	if !landed {
+		return false, r.again(ctx)
+	}
+	return true, nil
+}
+
+// escalate asks the producer for what is missing. The attempt is on record before the request leaves, so that of
+// several sweepers one asks; a crash in between, or a request that fails, costs a back-off and no more.
+func (r *sweepRun) escalate(ctx context.Context) error {
+	now, attempt := r.Now(), r.entity.attempts()+1
+	requests := r.requests(attempt, now)
+	next, gap := *r.entity, *r.entity.Gap
+	if r.stream.Mode == events.Delta {
+		next.catchUp() // from here on its lag tells that the cursor moved
+	}
+	gap.Escalations, gap.EscalateAt = attempt, now.Add(BackOff(r.stream, attempt))
+	next.Gap = &gap
+	if landed, err := r.put(ctx, &next); err != nil || !landed {
+		return err
+	}
+	e := &Escalation{Requests: requests, Attempt: attempt, Age: now.Sub(gap.Since), Waiting: len(next.Waiting) + len(next.Ahead)}
+	r.out.Escalation = e
+	if attempt > r.stream.GapAttempts {
+		return nil
+	}
+	if err := r.Requests.Request(ctx, requests); err != nil {
+		e.Err = fmt.Errorf("ask for what is missing of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
+		return nil // told with the escalation
+	}
+	e.Sent = true
+	r.report.ofStream(MetricEscalated, r.stream, 1)
+	return nil
+}
+
+// maxRequestRanges is how many ranges one request names: a message of some 40 KB. What is more goes into another one.
+const maxRequestRanges = 1000
+
+// requests are the republish requests for what is missing, with exact ranges.
+func (r *sweepRun) requests(attempt int, now time.Time) []events.RepublishRequest {
+	request := events.RepublishRequest{
+		Consumer: r.key.Consumer, Stream: r.stream.Name, EntityID: r.key.ID, Source: r.key.Source, Generation: r.entity.Gen,
+		Attempt: attempt, RequestedAt: events.FormatInstant(now),
+	}
+	return RequestsFor(request, r.entity, r.stream)
+}
