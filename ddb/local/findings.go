@@ -41,11 +41,14 @@ const (
 // What transactions rely on.
 const (
 	// OldItemTransact: a failed condition in a transaction returns the item that stands there, if asked to
-	// ("TransactWriteItems", ReturnValuesOnConditionCheckFailure of Put, Update and ConditionCheck).
+	// ("TransactWriteItems", ReturnValuesOnConditionCheckFailure of Put, Update, Delete and ConditionCheck).
 	OldItemTransact Name = "old-item-transact"
 	// CancellationOrder: a cancelled transaction has one reason for each of its items, in their order, and has
 	// written nothing ("TransactWriteItems", TransactionCanceledException).
 	CancellationOrder Name = "cancellation-order"
+	// TransactDelete: a transaction deletes items on conditions, together with its other writes or not at all
+	// ("TransactWriteItems", Delete).
+	TransactDelete Name = "transact-delete"
 	// TransactTwice: two actions on one item are refused
 	// ("Amazon DynamoDB Transactions: How it works", TransactWriteItems API).
 	TransactTwice Name = "transact-twice"
@@ -78,6 +81,8 @@ const (
 	// ExpressionLimit: an expression of more than 4 KB is refused
 	// ("Constraints in Amazon DynamoDB", Expression parameters).
 	ExpressionLimit Name = "expression-limit"
+	// BatchLimit: BatchGetItem refuses more than 100 keys, and one that stands there twice ("BatchGetItem").
+	BatchLimit Name = "batch-limit"
 	// EmptyValues: an empty string or binary is a value, at top level and inside lists and maps
 	// ("Constraints in Amazon DynamoDB", Attribute values).
 	EmptyValues Name = "empty-values"
@@ -97,6 +102,8 @@ const (
 	// QueryPages: a query with a limit says where to go on, until nothing is left
 	// ("Paginating table query results in DynamoDB").
 	QueryPages Name = "query-pages"
+	// BatchGet: BatchGetItem reads up to 100 keys, and leaves out what is not there ("BatchGetItem").
+	BatchGet Name = "batch-get"
 	// SparseIndex: an index holds the items that have its keys, only those attributes that it projects, and lets go
 	// of an item that loses them ("Take advantage of sparse indexes in DynamoDB").
 	SparseIndex Name = "sparse-index"

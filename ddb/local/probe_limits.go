@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -14,6 +15,7 @@ const (
 	itemBytes         = 400 * 1024
 	operators         = 300
 	expressionBytes   = 4 * 1024
+	batchKeys         = 100 // "BatchGetItem"
 	placeholderLength = 200 // of at most 255
 )
 
@@ -51,6 +53,19 @@ func expressionLimit(ctx context.Context, b bench) error {
 		return instead("an expression below 4 KB is refused", err)
 	}
 	return refused("an expression beyond 4 KB", b.ask(ctx, terms(expressionBytes+placeholderLength+10), value))
+}
+
+func batchLimit(ctx context.Context, b bench) error {
+	var keys []item
+	for i := range batchKeys + 1 {
+		keys = append(keys, b.key(strconv.Itoa(i)))
+	}
+	_, err := b.batch(ctx, keys)
+	if err := refused("a batch of 101 keys", err); err != nil {
+		return err
+	}
+	_, err = b.batch(ctx, []item{keys[0], keys[1], keys[0]})
+	return refused("a batch with one key twice", err)
 }
 
 func (b bench) ask(ctx context.Context, condition, value string) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -84,6 +85,34 @@ func sorted(items []item) []string {
 		}
 	}
 	return keys
+}
+
+func batchGet(ctx context.Context, b bench) error {
+	if err := b.rows(ctx, "1", "3"); err != nil {
+		return err
+	}
+	var keys []item
+	for i := range batchKeys {
+		keys = append(keys, b.key(strconv.Itoa(i)))
+	}
+	found, err := b.batch(ctx, keys)
+	if err != nil {
+		return instead("a batch of 100 keys is refused", err)
+	}
+	if got := slices.Sorted(slices.Values(sorted(found))); !slices.Equal(got, []string{"1", "3"}) {
+		return fmt.Errorf("of two items among 100 keys it finds %v", got)
+	}
+	return nil
+}
+
+func (b bench) batch(ctx context.Context, keys []item) ([]item, error) {
+	out, err := b.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+		b.table: {Keys: keys, ConsistentRead: aws.Bool(true)},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return out.Responses[b.table], nil
 }
 
 func sparseIndex(ctx context.Context, b bench) error {

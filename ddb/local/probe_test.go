@@ -18,7 +18,7 @@ var knownToLack = map[string][]Name{
 	Dynoxide: {OperatorLimit, EmptyNames},
 	Minidyn: {
 		OldItemPut, ContainsMissing, DottedNames, OldItemTransact, TransactToken, ExactAdd, ExactIntegers, ExactSets, NumberRange,
-		ItemLimit, OperatorLimit, ExpressionLimit, EmptyKeys, SparseIndex, ConsumedCapacity, SetUpdates, EmptyNames,
+		ItemLimit, OperatorLimit, ExpressionLimit, BatchLimit, EmptyKeys, SparseIndex, ConsumedCapacity, SetUpdates, EmptyNames,
 	},
 }
 

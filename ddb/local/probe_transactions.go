@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -24,7 +25,10 @@ func oldItemTransact(ctx context.Context, b bench) error {
 	if err := b.cancelledWithItem(ctx, "an update", types.TransactWriteItem{Update: update}); err != nil {
 		return err
 	}
-	return b.cancelledWithItem(ctx, "a put", b.putNew("0"))
+	if err := b.cancelledWithItem(ctx, "a put", b.putNew("0")); err != nil {
+		return err
+	}
+	return b.cancelledWithItem(ctx, "a deletion", b.deleteOf("0", "2"))
 }
 
 func (b bench) cancelledWithItem(ctx context.Context, what string, action types.TransactWriteItem) error {
@@ -63,6 +67,33 @@ func cancellationOrder(ctx context.Context, b bench) error {
 	return nil
 }
 
+func transactDelete(ctx context.Context, b bench) error {
+	for _, sorted := range []string{"1", "2"} {
+		whole := b.key(sorted)
+		whole["a"] = number(sorted)
+		if err := b.put(ctx, whole); err != nil {
+			return err
+		}
+	}
+	for _, step := range []struct {
+		ofSecond string // what its deletion takes it for
+		left     []string
+	}{{"7", []string{"1", "2"}}, {"2", []string{"3"}}} {
+		err := b.transact(ctx, "", b.putNew("3"), b.deleteOf("1", "1"), b.deleteOf("2", step.ofSecond))
+		if done := slices.Equal(step.left, []string{"3"}); done != (err == nil) {
+			return instead("deletions in a transaction do not heed their conditions", err)
+		}
+		left, err := b.between(ctx, "1", "3")
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(left, step.left) {
+			return fmt.Errorf("a transaction with deletions leaves %v, not %v", left, step.left)
+		}
+	}
+	return nil
+}
+
 func transactTwice(ctx context.Context, b bench) error {
 	return refused("a transaction with one item twice", b.transact(ctx, "", b.add("1"), b.putNew("0")))
 }
@@ -93,6 +124,16 @@ func (b bench) putNew(sorted string) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &b.table, Item: b.key(sorted),
 		ConditionExpression: aws.String(noItem), ExpressionAttributeNames: used(noItem),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}
+
+// deleteOf deletes an item whose attribute a must be amount.
+func (b bench) deleteOf(sorted, amount string) types.TransactWriteItem {
+	condition := "#a = :n"
+	return types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &b.table, Key: b.key(sorted), ConditionExpression: &condition,
+		ExpressionAttributeNames: used(condition), ExpressionAttributeValues: item{":n": number(amount)},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}
 }
