@@ -42,6 +42,8 @@ func (c *Connection) Need(resources ...Resource) error {
 // An operator waits longer than a function does, but not forever: at most five tries of a request.
 const attempts = 5
 
+var clientOptions = ddb.ClientOptions{TryTimeout: TryTimeout, Attempts: attempts}
+
 // Store is over the two tables. Whoever uses it connects with EntitiesTable, and with ItemsTable where it reads the log.
 func (c *Connection) Store() *ddb.Store {
 	return c.StoreOf(c.Get(EntitiesTable))
@@ -50,9 +52,14 @@ func (c *Connection) Store() *ddb.Store {
 // StoreOf is Store with another table of entities.
 func (c *Connection) StoreOf(entitiesTable string) *ddb.Store {
 	return &ddb.Store{
-		API:    ddb.NewClient(c.config, ddb.ClientOptions{TryTimeout: TryTimeout, Attempts: attempts}),
+		API:    ddb.NewClient(c.config, clientOptions),
 		Tables: ddb.Tables{Entities: entitiesTable, Items: c.Get(ItemsTable)},
 	}
+}
+
+// Scan reads a whole table of entities.
+func (c *Connection) Scan(entitiesTable string) *ddb.Scan {
+	return &ddb.Scan{API: ddb.NewClient(c.config, clientOptions), Table: entitiesTable}
 }
 
 // Config is for the clients of other packages, such as that of the outbox: region, credentials and endpoint.
