@@ -49,7 +49,7 @@ func missingError(stack string, missing []Resource) error {
 	if stack != "" {
 		lines = append(lines, "(without --stack the names are taken from the environment, from "+variables(missing)+")")
 	}
-	return Usagef("not known is\n  %s", strings.Join(lines, "\n  "))
+	return Usagef("not all is known that this needs:\n  %s", strings.Join(lines, "\n  "))
 }
 
 func variables(of []Resource) string {

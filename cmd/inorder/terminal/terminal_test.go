@@ -75,6 +75,9 @@ func TestAges(t *testing.T) {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}
+	if got := ShortAge(25*time.Hour) + ", " + ShortAge(125*time.Minute) + ", " + ShortAge(time.Second); got != "1 d 1 h, 2 h 5 min, 1 s" {
+		t.Error(got)
+	}
 	now := time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
 	if got := When(now.Add(time.Minute), now) + "; " + When(now.Add(-time.Minute), now); got !=
 		"2026-02-01T10:01:00Z, in 1 minute; 2026-02-01T09:59:00Z, 1 minute ago" {

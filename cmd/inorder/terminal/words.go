@@ -112,6 +112,13 @@ func two(n int64, noun string, rest int64, part string) string {
 	return Count(n, noun) + " " + Count(rest, part)
 }
 
+// ShortAge is Age for the cells of a table: 2 h 5 min.
+func ShortAge(d time.Duration) string { return shorter.Replace(Age(d)) }
+
+// The longer words come first: the replacer takes the first that fits.
+var shorter = strings.NewReplacer("seconds", "s", "second", "s", "minutes", "min", "minute", "min", "hours", "h", "hour", "h",
+	"days", "d", "day", "d")
+
 // Instant writes a time as UTC in RFC 3339.
 func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 

@@ -1,0 +1,130 @@
+package gaps
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"inorder/cmd/inorder/terminal"
+)
+
+func (r *Result) print(out io.Writer, width int) {
+	if r.Open == 0 {
+		fmt.Fprintf(out, "no open gaps of %s at %s\n", terminal.Escape(r.Consumer), stamp(r.At))
+		r.printAside(out)
+		return
+	}
+	fmt.Fprintf(out, "%s of %s at %s, oldest first:\n\n", terminal.Count(r.Open, "open gap"), terminal.Escape(r.Consumer), stamp(r.At))
+	t := terminal.Table{Titles: []string{"stream", "entity", "generation", "missing", "since", "age", "asked", "parked", "next"}, Width: width, LeaveOut: "since"}
+	for _, g := range r.Gaps {
+		t.Notes = append(t.Notes, g.reasons())
+		t.Rows = append(t.Rows, g.row(r.At, width > 0))
+	}
+	t.Write(out)
+	if left := r.Open - len(r.Gaps); left > 0 {
+		fmt.Fprintf(out, "… and %d more (--limit 0 shows all)\n", left)
+	}
+	r.printAside(out)
+	r.printHints(out, width)
+}
+
+// stamp leaves the parts of a second out: nobody reads a list of gaps for them.
+func stamp(t time.Time) string { return terminal.Instant(t.Truncate(time.Second)) }
+
+func (g Gap) row(now time.Time, short bool) []string {
+	entity := g.EntityID
+	if g.Source != "" {
+		entity += " of " + g.Source
+	}
+	return []string{
+		g.Stream, entity, number(g.Generation), terminal.Ranges(g.Missing, short), stamp(g.Since), terminal.ShortAge(time.Duration(g.AgeSeconds) * time.Second),
+		g.asked(), number(int64(g.Parked)), g.next(now),
+	}
+}
+
+func number(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func (g Gap) asked() string {
+	if len(g.Missing) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", g.Attempts, g.MaxAttempts)
+}
+
+func (g Gap) next(now time.Time) string {
+	switch {
+	case g.NextAttempt == nil:
+		return "next sweep"
+	case !g.NextAttempt.After(now):
+		return "due"
+	}
+	return "in " + terminal.ShortAge(g.NextAttempt.Sub(now))
+}
+
+// reasons say why where it is no mere gap.
+func (g Gap) reasons() string {
+	var parts []string
+	for _, w := range g.Why {
+		switch w {
+		case IsMissing:
+			if g.Attempts >= g.MaxAttempts {
+				parts = append(parts, "out of attempts, only alarms")
+			}
+		case IsBlocked:
+			parts = append(parts, fmt.Sprintf("blocked at %d: its projection fails", g.Blocked))
+		case NoBaseline:
+			parts = append(parts, "baseline not taken yet")
+		case OwesEffects:
+			parts = append(parts, "effects owed: "+g.owed())
+		case NotDrained:
+			parts = append(parts, fmt.Sprintf("drain not finished: %d is next and here", g.Applied+1))
+		case NotTidied:
+			parts = append(parts, "nothing open any more")
+		case NoStream:
+			parts = append(parts, "streams.yaml has no such stream")
+		case Unreadable:
+			parts = append(parts, g.Error)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (g Gap) owed() string {
+	switch {
+	case g.Dispatched == nil:
+		return ""
+	case g.Dispatched.Generation != g.Generation:
+		return fmt.Sprintf("sent to %d of generation %d", g.Dispatched.Seq, g.Dispatched.Generation)
+	}
+	return fmt.Sprintf("sent to %d of %d", g.Dispatched.Seq, g.Applied)
+}
+
+func (r *Result) printAside(out io.Writer) {
+	if r.NotRead > 0 {
+		fmt.Fprintf(out, "%s of the index newer than these not read, so what is said here is of the oldest %d only\n",
+			terminal.Count(r.NotRead, "entity"), maxEntities)
+	}
+	if r.OtherConsumers > 0 {
+		fmt.Fprintf(out, "(%s of other consumers in the same table: --streams FILE names their streams.yaml)\n",
+			terminal.Count(r.OtherConsumers, "more entity"))
+	}
+	if r.NoKeys > 0 {
+		fmt.Fprintf(out, "%s of the index with a key that is no entity's: somebody else wrote into the table\n", terminal.Count(r.NoKeys, "entry"))
+	}
+}
+
+func (r *Result) printHints(out io.Writer, width int) {
+	if len(r.Hints) == 0 {
+		return
+	}
+	fmt.Fprintln(out, "\ndiagnosis:")
+	for _, h := range r.Hints {
+		terminal.Wrap(out, "  - ", h.Text, width)
+	}
+}
