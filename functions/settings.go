@@ -36,12 +36,17 @@ type Settings struct {
 //	GAP_DEADLINE, PARK_TTL        such as 5m, 14d; stand in for the built-in defaults of streams.yaml
 func ReadSettings(getenv func(string) string, projections []string) (*Settings, error) {
 	r := settingsReader{getenv: getenv}
+	s := r.settings(projections)
+	return s, errors.Join(r.faults...)
+}
+
+func (r *settingsReader) settings(projections []string) *Settings {
 	s := &Settings{
 		EntitiesTable: r.required("ENTITIES_TABLE"),
 		ItemsTable:    r.required("ITEMS_TABLE"),
 		QuarantineURL: r.queue("QUARANTINE_QUEUE_URL", false),
-		EffectsMode:   oneOf(&r, "EFFECTS", "on", effectsModes),
-		LogLevel:      oneOf(&r, "LOG_LEVEL", "info", logLevels),
+		EffectsMode:   oneOf(r, "EFFECTS", "on", effectsModes),
+		LogLevel:      oneOf(r, "LOG_LEVEL", "info", logLevels),
 		Streams: r.streams(events.Options{
 			GapDeadline: r.duration("GAP_DEADLINE"),
 			ParkTTL:     r.duration("PARK_TTL"),
@@ -55,7 +60,7 @@ func ReadSettings(getenv func(string) string, projections []string) (*Settings, 
 		s.EffectsURL = r.queue("EFFECTS_QUEUE_URL", true)
 	}
 	r.checkStreams(s)
-	return s, errors.Join(r.faults...)
+	return s
 }
 
 var effectsModes = []choice[ordering.EffectsMode]{
@@ -180,9 +185,6 @@ func (r *settingsReader) checkStreams(s *Settings) {
 		return
 	}
 	for _, stream := range s.Streams.Streams {
-		if stream.StartAny {
-			r.fault("stream %s: this release cannot begin a history in the middle yet: leave `start: any` out", stream.Name)
-		}
 		if stream.Effects && s.EffectsMode == ordering.EffectsOn && r.text("EFFECTS_QUEUE_URL") == "" {
 			r.fault("stream %s has effects, so EFFECTS_QUEUE_URL must be set (or EFFECTS to off or hold)", stream.Name)
 		}

@@ -29,18 +29,29 @@ func StartConsumer(ctx context.Context, getenv func(string) string, out io.Write
 	if err != nil {
 		return nil, err
 	}
+	cfg, err := loadAWS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return NewConsumer(settings.parts(settings.store(cfg), newSQS(cfg), out, now, projections)), nil
+}
+
+func loadAWS(ctx context.Context) (aws.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("load the AWS configuration: %w", err)
+		return cfg, fmt.Errorf("load the AWS configuration: %w", err)
 	}
 	if cfg.Region == "" {
-		return nil, errors.New("no AWS region: AWS_REGION is not set")
+		return cfg, errors.New("no AWS region: AWS_REGION is not set")
 	}
-	store := &ddb.Store{
+	return cfg, nil
+}
+
+func (s *Settings) store(cfg aws.Config) *ddb.Store {
+	return &ddb.Store{
 		API:    ddb.NewClient(cfg, ddb.ClientOptions{}),
-		Tables: ddb.Tables{Entities: settings.EntitiesTable, Items: settings.ItemsTable},
+		Tables: ddb.Tables{Entities: s.EntitiesTable, Items: s.ItemsTable},
 	}
-	return NewConsumer(settings.parts(store, newSQS(cfg), out, now, projections)), nil
 }
 
 // newSQS bounds every try, as ddb does, so that one lost answer does not use up the time of a whole invocation.
