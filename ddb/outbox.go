@@ -133,7 +133,7 @@ func (w OutboxWrite) check() error {
 	if w.Begin < 0 || w.Begin > MaxGeneration {
 		return fmt.Errorf("%w: %d is not from 0 to %d", ErrGeneration, w.Begin, int64(MaxGeneration))
 	}
-	return w.Key.check()
+	return w.Key.Check()
 }
 
 func (o *Outbox) token() string {

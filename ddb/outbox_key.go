@@ -49,11 +49,11 @@ func ParseOutboxPK(pk string) (OutboxKey, error) {
 	if len(parts) == 3 {
 		key.PerSource, key.Source = true, parts[2]
 	}
-	return key, key.check()
+	return key, key.Check()
 }
 
-// check refuses what the consumer would quarantine.
-func (k OutboxKey) check() error {
+// Check refuses what the consumer would quarantine, or no key of DynamoDB can hold.
+func (k OutboxKey) Check() error {
 	for _, part := range []struct{ name, value string }{{"stream", k.Stream}, {"entity id", k.EntityID}, {"source", k.Source}} {
 		if !utf8.ValidString(part.value) {
 			return fmt.Errorf("%w: the %s is not valid UTF-8", ErrBadOutboxKey, part.name)

@@ -265,8 +265,15 @@ func TestOutboxGenerations(t *testing.T) {
 			begin, gen, seq int64
 			refused         bool
 		}{
-			{0, 0, 1, false}, {0, 0, 2, false}, {5, 5, 1, false}, {0, 5, 2, false}, {5, 0, 0, true}, {4, 0, 0, true},
-			{-1, 0, 0, true}, {10_000_000_000, 0, 0, true}, {9_999_999_999, 9_999_999_999, 1, false},
+			{0, 0, 1, false},
+			{0, 0, 2, false},
+			{5, 5, 1, false},
+			{0, 5, 2, false},
+			{5, 0, 0, true},
+			{4, 0, 0, true},
+			{-1, 0, 0, true},
+			{10_000_000_000, 0, 0, true},
+			{9_999_999_999, 9_999_999_999, 1, false},
 		} {
 			w := posted()
 			w.Begin = step.begin

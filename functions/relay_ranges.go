@@ -1,0 +1,88 @@
+package functions
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"inorder/events"
+)
+
+// joined puts ranges in order and makes one of those that overlap or touch.
+func joined(ranges []events.Range) ([]events.Range, error) {
+	sorted := slices.Clone(ranges)
+	slices.SortFunc(sorted, func(a, b events.Range) int { return cmp.Compare(a.First, b.First) })
+	var out []events.Range
+	for _, r := range sorted {
+		if r.First < 1 || r.Last < r.First {
+			return nil, fmt.Errorf("%w: the range [%d,%d]", errBadMessage, r.First, r.Last)
+		}
+		if n := len(out); n > 0 && r.First-1 <= out[n-1].Last {
+			out[n-1].Last = max(out[n-1].Last, r.Last)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// within reports whether ranges hold at most so many numbers. No sum runs over.
+func within(ranges []events.Range, most int64) bool {
+	for _, r := range ranges {
+		if r.Last-r.First >= most {
+			return false
+		}
+		most -= r.Last - r.First + 1
+	}
+	return true
+}
+
+// numbers is how many numbers there are in ranges that are known to be within a window.
+func numbers(ranges []events.Range) int {
+	n := 0
+	for _, r := range ranges {
+		n += int(r.Last - r.First + 1)
+	}
+	return n
+}
+
+// cut parts joined ranges behind a number.
+func cut(ranges []events.Range, last int64) (upTo, above []events.Range) {
+	for _, r := range ranges {
+		switch {
+		case r.Last <= last:
+			upTo = append(upTo, r)
+		case r.First > last:
+			above = append(above, r)
+		default:
+			upTo = append(upTo, events.Range{First: r.First, Last: last})
+			above = append(above, events.Range{First: last + 1, Last: r.Last})
+		}
+	}
+	return upTo, above
+}
+
+// parted is what of joined ranges lies inside others, and what outside.
+func parted(ranges, others []events.Range) (inside, outside []events.Range) {
+	for _, r := range ranges {
+		next := r.First
+		for _, o := range others {
+			first, last := max(next, o.First), min(r.Last, o.Last)
+			if first > last {
+				continue
+			}
+			if next < first {
+				outside = append(outside, events.Range{First: next, Last: first - 1})
+			}
+			inside = append(inside, events.Range{First: first, Last: last})
+			next = last + 1
+			if last == r.Last {
+				break
+			}
+		}
+		if next <= r.Last && next >= r.First {
+			outside = append(outside, events.Range{First: next, Last: r.Last})
+		}
+	}
+	return inside, outside
+}
