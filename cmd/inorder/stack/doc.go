@@ -27,6 +27,7 @@
 //	ConsumerLogGroup    CONSUMER_LOG_GROUP
 //	GapDeadline         GAP_DEADLINE
 //	ParkTtl             PARK_TTL
+//	Effects             EFFECTS
 //
 // --endpoint URL is one address for every service, as LocalStack has. Requests for a queue go there too, whatever host
 // its URL names: version 2 of the AWS SDK for Go sends the URL as a parameter and never takes it for an address.

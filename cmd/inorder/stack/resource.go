@@ -18,6 +18,7 @@ const (
 	ConsumerLogGroup                 // CONSUMER_LOG_GROUP
 	GapDeadline                      // GAP_DEADLINE: stands in for the built-in default of streams.yaml
 	ParkTTL                          // PARK_TTL: the same
+	Effects                          // EFFECTS: whether effects are sent, held back, or nobody's business
 )
 
 var resources = [...]struct{ what, variable string }{
@@ -32,6 +33,7 @@ var resources = [...]struct{ what, variable string }{
 	ConsumerLogGroup: {"the name of the consumer's log group", "CONSUMER_LOG_GROUP"},
 	GapDeadline:      {"the gap deadline", "GAP_DEADLINE"},
 	ParkTTL:          {"how long a parked event is kept", "PARK_TTL"},
+	Effects:          {"whether effects are sent", "EFFECTS"},
 }
 
 // Variable is the environment's name of a resource.

@@ -21,6 +21,7 @@ func TestOutputsAreTheVariablesInCamelCase(t *testing.T) {
 		"EVENTS_QUEUE_URL": "EventsQueueUrl", "DLQ_URL": "DlqUrl", "QUARANTINE_QUEUE_URL": "QuarantineQueueUrl",
 		"REPUBLISH_QUEUE_URL": "RepublishQueueUrl", "EFFECTS_QUEUE_URL": "EffectsQueueUrl",
 		"CONSUMER_LOG_GROUP": "ConsumerLogGroup", "GAP_DEADLINE": "GapDeadline", "PARK_TTL": "ParkTtl",
+		"EFFECTS": "Effects",
 	}
 	for _, r := range stack.All() {
 		if want[r.Variable()] != r.Output() {
