@@ -11,6 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"inorder/cmd/inorder/demo"
+	"inorder/cmd/inorder/gaps"
+	"inorder/cmd/inorder/inspect"
 	"inorder/cmd/inorder/run"
 	"inorder/cmd/inorder/scenario"
 	"inorder/cmd/inorder/validate"
@@ -21,6 +23,9 @@ type commands struct {
 	Run      run.Command      `cmd:"" help:"Consume messages from files or standard input, and show what becomes of them."`
 	Scenario scenario.Command `cmd:"" help:"Play scenario files: messages, faults and expectations in virtual time."`
 	Validate validate.Command `cmd:"" help:"List every fault of a streams.yaml with its line."`
+
+	Gaps    gaps.Command    `cmd:"" help:"List what is missing, blocked or owed, oldest first." group:"Operate a deployment:"`
+	Inspect inspect.Command `cmd:"" help:"Show all that is known of one entity, on one page." group:"Operate a deployment:"`
 }
 
 // A command is what each of them does. The exit code is 0 when all is well, 1 when something was found or failed, and 2

@@ -16,9 +16,11 @@ func (r *Result) print(out io.Writer, width int) {
 		return
 	}
 	fmt.Fprintf(out, "%s of %s at %s, oldest first:\n\n", terminal.Count(r.Open, "open gap"), terminal.Escape(r.Consumer), stamp(r.At))
-	t := terminal.Table{Titles: []string{"stream", "entity", "generation", "missing", "since", "age", "asked", "parked", "next"}, Width: width, LeaveOut: "since"}
+	t := terminal.Table{
+		Titles: []string{"stream", "entity", "generation", "missing", "since", "age", "asked", "parked", "next", "why"},
+		Width:  width, LeaveOut: "since", Below: "why", Keep: []string{"age", "next", "asked"},
+	}
 	for _, g := range r.Gaps {
-		t.Notes = append(t.Notes, g.reasons())
 		t.Rows = append(t.Rows, g.row(r.At, width > 0))
 	}
 	t.Write(out)
@@ -37,9 +39,15 @@ func (g Gap) row(now time.Time, short bool) []string {
 	if g.Source != "" {
 		entity += " of " + g.Source
 	}
+	var reasons []string
+	for _, w := range g.Why {
+		if reason := g.Reason(w); reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
 	return []string{
 		g.Stream, entity, number(g.Generation), terminal.Ranges(g.Missing, short), stamp(g.Since), terminal.ShortAge(time.Duration(g.AgeSeconds) * time.Second),
-		g.asked(), number(int64(g.Parked)), g.next(now),
+		g.asked(), number(int64(g.Parked)), g.next(now), strings.Join(reasons, "; "),
 	}
 }
 
@@ -67,32 +75,29 @@ func (g Gap) next(now time.Time) string {
 	return "in " + terminal.ShortAge(g.NextAttempt.Sub(now))
 }
 
-// reasons say why where it is no mere gap.
-func (g Gap) reasons() string {
-	var parts []string
-	for _, w := range g.Why {
-		switch w {
-		case IsMissing:
-			if g.Attempts >= g.MaxAttempts {
-				parts = append(parts, "out of attempts, only alarms")
-			}
-		case IsBlocked:
-			parts = append(parts, fmt.Sprintf("blocked at %d: its projection fails", g.Blocked))
-		case NoBaseline:
-			parts = append(parts, "baseline not taken yet")
-		case OwesEffects:
-			parts = append(parts, "effects owed: "+g.owed())
-		case NotDrained:
-			parts = append(parts, fmt.Sprintf("drain not finished: %d is next and here", g.Applied+1))
-		case NotTidied:
-			parts = append(parts, "nothing open any more")
-		case NoStream:
-			parts = append(parts, "streams.yaml has no such stream")
-		case Unreadable:
-			parts = append(parts, g.Error)
+// Reason says why it stands in the index, where it is no mere gap.
+func (g Gap) Reason(w Why) string {
+	switch w {
+	case IsMissing:
+		if g.Attempts >= g.MaxAttempts {
+			return "out of attempts, only alarms"
 		}
+	case IsBlocked:
+		return fmt.Sprintf("blocked at %d: its projection fails", g.Blocked)
+	case NoBaseline:
+		return "baseline not taken yet"
+	case OwesEffects:
+		return "effects owed: " + g.owed()
+	case NotDrained:
+		return fmt.Sprintf("drain not finished: %d is next and here", g.Applied+1)
+	case NotTidied:
+		return "nothing open any more"
+	case NoStream:
+		return "streams.yaml has no such stream"
+	case Unreadable:
+		return g.Error
 	}
-	return strings.Join(parts, "; ")
+	return ""
 }
 
 func (g Gap) owed() string {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"inorder/cmd/inorder/backend"
+	"inorder/cmd/inorder/terminal"
 	"inorder/ddb"
 	"inorder/events"
 	"inorder/ordering"
@@ -49,13 +50,13 @@ func applied(s *events.Stream, e *ordering.Entity) string {
 	case !e.Exists || s.Order.By == events.ByNone:
 		return ""
 	case s.Mode != events.State:
-		return readable(s, events.SeqClock(e.Gen, e.Effective()))
+		return terminal.OrderKey(s, events.SeqClock(e.Gen, e.Effective()))
 	}
 	newest := e.Clock
 	for _, clock := range e.Clocks {
 		newest = max(newest, clock)
 	}
-	return readable(s, newest)
+	return terminal.OrderKey(s, newest)
 }
 
 // missing lists the numbers between the cursor and the highest known one that nobody has seen.

@@ -3,15 +3,12 @@ package run
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"inorder/cmd/inorder/backend"
+	"inorder/cmd/inorder/terminal"
 	"inorder/ddb"
 	"inorder/events"
 	"inorder/functions"
@@ -129,29 +126,7 @@ func (e ending) report(m *message) Ending {
 	}
 	if d.Event != nil {
 		out.Stream, out.EntityID, out.Source = d.Event.Stream.Name, d.Event.EntityID, d.Event.Source
-		out.OrderKey = readable(d.Event.Stream, d.Event.Clock)
+		out.OrderKey = terminal.OrderKey(d.Event.Stream, d.Event.Clock)
 	}
 	return out
-}
-
-// readable is a clock as a producer would write it.
-func readable(s *events.Stream, clock string) string {
-	switch s.Order.By {
-	case events.BySeq:
-		gen, seq, ok := events.ParseSeqClock(clock)
-		switch {
-		case !ok:
-			return clock
-		case gen != 0:
-			return fmt.Sprintf("%d (generation %d)", seq, gen)
-		}
-		return strconv.FormatInt(seq, 10)
-	case events.ByTime: // what follows breaks ties
-		clock, _, _ = strings.Cut(clock, "|")
-		if at, err := time.Parse(time.RFC3339Nano, clock); err == nil {
-			return at.Format(time.RFC3339Nano)
-		}
-	case events.ByText, events.ByHex, events.ByNone:
-	}
-	return clock
 }
