@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,14 @@ type history struct {
 	complete bool           // every effect of the last generation goes out
 	each     int            // how many effects an event has; 0: one
 	last     int64          // the last generation
+
+	lossy    bool                         // not every message reaches the queue
+	anywhere bool                         // the stream may begin with any number
+	baseline int64                        // the number after which it began
+	operator bool                         // what has expired is for an operator to give up
+	bodies   map[ordering.Position]string // what the producer can send again
+	expired  map[ordering.Position]bool   // what it no longer has; all other numbers up to head never were
+	head     ordering.Position            // its newest number
 }
 
 // The histories, by what they are about.
@@ -35,6 +44,9 @@ var (
 	ofSteps  = []func(*rand.Rand) history{stepHistory, livesHistory, projectedHistory}
 	ofDeltas = []func(*rand.Rand) history{deltaHistory, markedHistory}
 	all      = slices.Concat(ofState, ofSteps, ofDeltas)
+
+	lossy    = []func(*rand.Rand) history{lossySteps, lossyLives, lossyDelta, lossyWhole, lossyStart}
+	numbered = slices.Concat(ofSteps, []func(*rand.Rand) history{deltaHistory, lossySteps, lossyLives, lossyDelta, lossyStart})
 )
 
 func newHistory(name, stream string) history {
@@ -150,6 +162,11 @@ func livesHistory(rng *rand.Rand) history {
 }
 
 func stepsOf(rng *rand.Rand, options string, generations, most int) history {
+	return stepsWith(rng, options, generations, most, func(int, int) bool { return false })
+}
+
+// stepsWith leaves out numbers that have no event. The last one always has.
+func stepsWith(rng *rand.Rand, options string, generations, most int, hole func(g, seq int) bool) history {
 	h := newHistory("step"+options, "{name: s, types: [T], mode: step, ignore: [I], projection: {sum: {n: data.n}, set: {last: data.n}}"+options+"}")
 	h.complete = strings.HasPrefix(options, ", effects: true")
 	for g := range generations {
@@ -164,9 +181,15 @@ func stepsOf(rng *rand.Rand, options string, generations, most int) history {
 			if rng.IntN(6) == 0 {
 				typ = "I"
 			}
-			if seq == poison {
+			switch {
+			case seq == poison:
 				typ, amount = "T", `"none"`
 				h.blocked = int64(seq)
+			case seq < n && hole(g, seq):
+				if h.blocked == 0 {
+					h.cursor = int64(seq)
+				}
+				continue
 			}
 			if h.blocked == 0 {
 				h.cursor = int64(seq)
@@ -205,11 +228,19 @@ func nested(state map[string]any, e *events.Event) (map[string]any, []any, error
 }
 
 func deltaHistory(rng *rand.Rand) history {
-	h := newHistory("delta", "{name: s, types: [T], mode: delta, ignore: [I], projection: {sum: {n: data.n}}}")
+	return deltasWith(rng, "", func(int, int) bool { return false })
+}
+
+func deltasWith(rng *rand.Rand, options string, hole func(g, seq int) bool) history {
+	h := newHistory("delta"+options, "{name: s, types: [T], mode: delta, ignore: [I], projection: {sum: {n: data.n}}"+options+"}")
 	for g := range 1 + rng.IntN(5)/4 {
 		h.state, h.cursor, h.last = map[string]any{}, 0, int64(g)
 		sum := 0
-		for seq := 1; seq <= 1+rng.IntN(10); seq++ {
+		n := 1 + rng.IntN(10)
+		for seq := 1; seq <= n; seq++ {
+			if seq < n && hole(g, seq) {
+				continue
+			}
 			typ := "T"
 			if rng.IntN(8) == 0 {
 				typ = "I"
@@ -232,5 +263,93 @@ func markedHistory(rng *rand.Rand) history {
 		h.say(rng, fmt.Sprintf(`{"event_id":"%d","type":"T","entity_id":"x","data":{"n":%d}}`, i, i+1))
 	}
 	h.state = map[string]any{"n": events.Number(fmt.Sprint(sum))}
+	return h
+}
+
+// lose makes a history lossy: every message may be lost on its way, some numbers never had an event, or had one that
+// the producer no longer has. The end is as if those had not been.
+func lose(rng *rand.Rand, options string, make func(hole func(g, seq int) bool, options string) history) history {
+	expires := rng.IntN(3)
+	if expires == 1 {
+		options += ", on_expired: skip"
+	}
+	holes := map[ordering.Position]bool{}
+	h := make(func(g, seq int) bool {
+		if rng.IntN(5) > 0 {
+			return false
+		}
+		holes[ordering.Position{Gen: int64(g), Seq: int64(seq)}] = true
+		return true
+	}, options+", gap_deadline: 5m")
+	h.lossy, h.operator = true, expires == 2
+	h.bodies, h.expired = map[ordering.Position]string{}, map[ordering.Position]bool{}
+	for _, m := range h.messages {
+		e := h.config.Decode(*m, begin)[0].Event
+		at := ordering.Position{Gen: e.Generation, Seq: e.Seq}
+		h.bodies[at] = m.Body
+		if at.Gen > h.head.Gen || at.Gen == h.head.Gen && at.Seq > h.head.Seq {
+			h.head = at
+		}
+	}
+	for at := range holes {
+		h.expired[at] = expires > 0 && rng.IntN(2) == 0
+	}
+	return h
+}
+
+func lossySteps(rng *rand.Rand) history {
+	options := []string{"", ", effects: true", ", log: all", ", window: 4"}[rng.IntN(4)]
+	return lose(rng, options, func(hole func(g, seq int) bool, options string) history {
+		return stepsWith(rng, options, 1, 1+rng.IntN(9), hole)
+	})
+}
+
+func lossyLives(rng *rand.Rand) history {
+	return lose(rng, ", effects: true", func(hole func(g, seq int) bool, options string) history {
+		return stepsWith(rng, options, 2, 1+rng.IntN(4), hole)
+	})
+}
+
+func lossyDelta(rng *rand.Rand) history {
+	return lose(rng, "", func(hole func(g, seq int) bool, options string) history { return deltasWith(rng, options, hole) })
+}
+
+// lossyStart is about a stream that may begin anywhere, and begins at one: what is asked for comes before any baseline
+// is taken, or the baseline is the beginning.
+func lossyStart(rng *rand.Rand) history {
+	h := lose(rng, ", effects: true, start: any", func(_ func(g, seq int) bool, options string) history {
+		return stepsWith(rng, options, 1, 1+rng.IntN(9), func(int, int) bool { return false })
+	})
+	h.anywhere = true
+	return h
+}
+
+// beginAfter is what the end of such a history is, once its beginning is known.
+func (h *history) beginAfter(baseline int64) {
+	h.baseline, h.cursor, h.blocked, h.state = baseline, baseline, 0, map[string]any{}
+	sum := 0
+	for seq := baseline + 1; seq <= h.head.Seq; seq++ {
+		e := h.config.Decode(events.Message{Body: h.bodies[ordering.Position{Seq: seq}]}, begin)[0].Event
+		amount, err := strconv.Atoi(fmt.Sprint(e.Data["n"]))
+		if err != nil {
+			h.blocked = seq
+			return
+		}
+		if h.cursor = seq; !e.Ignored {
+			sum += amount
+			h.state = map[string]any{"n": events.Number(fmt.Sprint(sum)), "last": e.Data["n"]}
+		}
+	}
+}
+
+func lossyWhole(rng *rand.Rand) history {
+	h := wholeHistory(rng)
+	if h.config.Streams[0].Marker {
+		return lossyWhole(rng)
+	}
+	body := h.messages[len(h.messages)-1]
+	e := h.config.Decode(*body, begin)[0].Event
+	h.lossy, h.head = true, ordering.Position{Gen: e.Generation, Seq: e.Seq}
+	h.bodies = map[ordering.Position]string{h.head: body.Body}
 	return h
 }

@@ -18,17 +18,17 @@ import (
 
 // Convergence: in any order and with any copies, the state equals the newest clock's, per attribute, per source.
 func TestConvergence(t *testing.T) {
-	simulate(t, ofState, (*world).stateFaults)
+	simulate(t, slices.Concat(ofState, []func(*rand.Rand) history{lossyWhole}), (*world).stateFaults)
 }
 
 // StepOrder: each step once, in order. The projection's sum and its last value tell.
 func TestStepOrder(t *testing.T) {
-	simulate(t, ofSteps, (*world).stateFaults)
+	simulate(t, slices.Concat(ofSteps, []func(*rand.Rand) history{lossySteps, lossyLives, lossyStart}), (*world).stateFaults)
 }
 
 // DeltaSum: the sum of the distinct events.
 func TestDeltaSum(t *testing.T) {
-	simulate(t, ofDeltas, (*world).stateFaults)
+	simulate(t, slices.Concat(ofDeltas, []func(*rand.Rand) history{lossyDelta}), (*world).stateFaults)
 }
 
 func (w *world) stateFaults() []string {
@@ -43,7 +43,7 @@ func (w *world) stateFaults() []string {
 // NoLostWakeup: all acked and nothing missing: the effective cursor is at the highest number, or at the one that the
 // projection cannot take, and whatever still waits has its row.
 func TestNoLostWakeup(t *testing.T) {
-	simulate(t, slices.Concat(ofSteps, []func(*rand.Rand) history{deltaHistory}), func(w *world) (faults []string) {
+	simulate(t, numbered, func(w *world) (faults []string) {
 		e := w.entity()
 		if e.Effective() != w.history.cursor || e.Blocked != w.history.blocked {
 			faults = append(faults, fmt.Sprintf("the cursor is at %d, blocked at %d; everything up to %d came, and %d cannot be taken", e.Effective(), e.Blocked, w.history.cursor, w.history.blocked))
@@ -59,9 +59,12 @@ func TestNoLostWakeup(t *testing.T) {
 
 // What the sweeper must look at is in its index at every moment, and what it need not is not there in the end.
 func TestOpenEntitiesAreSeen(t *testing.T) {
-	simulate(t, slices.Concat(ofSteps, ofDeltas), func(w *world) (faults []string) {
+	simulate(t, slices.Concat(ofSteps, ofDeltas, lossy), func(w *world) (faults []string) {
 		if w.unseen != "" {
 			faults = append(faults, w.unseen)
+		}
+		if w.backwards != "" {
+			faults = append(faults, w.backwards)
 		}
 		if e := w.entity(); e.Gap != nil && w.history.blocked == 0 && w.history.config.Streams[0].Mode == events.Step {
 			faults = append(faults, fmt.Sprintf("nothing is open, and the sweeper is sent there: %+v", *e.Gap))
@@ -72,9 +75,9 @@ func TestOpenEntitiesAreSeen(t *testing.T) {
 
 // NoSilentLoss: each message comes to an end, and none that is good ends in quarantine.
 func TestNoSilentLoss(t *testing.T) {
-	simulate(t, all, func(w *world) (faults []string) {
-		if len(w.acked) != len(w.history.messages) {
-			faults = append(faults, fmt.Sprintf("%d of %d messages came to an end", len(w.acked), len(w.history.messages)))
+	simulate(t, slices.Concat(all, lossy), func(w *world) (faults []string) {
+		if len(w.acked) != w.sent {
+			faults = append(faults, fmt.Sprintf("%d of %d messages came to an end", len(w.acked), w.sent))
 		}
 		for _, c := range w.quarantine {
 			if c.Outcome.Reason != events.ProjectionError && c.Outcome.Reason != events.OldGeneration {
@@ -87,7 +90,7 @@ func TestNoSilentLoss(t *testing.T) {
 
 // EffectOrder: per generation in order, none twice, and all of the last one.
 func TestEffectOrder(t *testing.T) {
-	simulate(t, ofSteps, func(w *world) (faults []string) {
+	simulate(t, slices.Concat(ofSteps, []func(*rand.Rand) history{lossySteps, lossyLives, lossyStart}), func(w *world) (faults []string) {
 		type place struct {
 			gen, seq int64
 			index    int
@@ -106,7 +109,7 @@ func TestEffectOrder(t *testing.T) {
 		}
 		for _, m := range w.history.messages {
 			e := w.history.config.Decode(*m, begin)[0].Event
-			if e.Generation != w.history.last || e.Seq > w.history.cursor || e.Ignored {
+			if e.Generation != w.history.last || e.Seq <= w.history.baseline || e.Seq > w.history.cursor || e.Ignored {
 				continue
 			}
 			for index := range max(1, w.history.each) {
@@ -119,9 +122,19 @@ func TestEffectOrder(t *testing.T) {
 	})
 }
 
+// OneEscalation: however many sweepers overlap, and whatever fails, a gap is asked for once per back-off.
+func TestOneEscalation(t *testing.T) {
+	simulate(t, lossy, func(w *world) (faults []string) {
+		if w.twice != "" {
+			faults = append(faults, w.twice)
+		}
+		return faults
+	})
+}
+
 // Conservation: every delivery of a batch that was answered has one of the eight dispositions.
 func TestConservation(t *testing.T) {
-	simulate(t, all, func(w *world) []string {
+	simulate(t, slices.Concat(all, lossy), func(w *world) []string {
 		total := 0
 		for _, d := range ordering.Dispositions() {
 			total += w.outcomes[d]
@@ -135,7 +148,7 @@ func TestConservation(t *testing.T) {
 
 // AckIdempotence: delivering again what was acked changes nothing but the revision, the token and what was owed.
 func TestAckIdempotence(t *testing.T) {
-	simulate(t, all, func(w *world) (faults []string) {
+	simulate(t, slices.Concat(all, lossy), func(w *world) (faults []string) {
 		before, effects := w.entity(), len(w.received)
 		w.queue, w.acked, w.calm = slices.Clone(w.acked), nil, true
 		w.drain()
@@ -163,7 +176,7 @@ func TestFrugality(t *testing.T) {
 		if stream.Marker {
 			continue // what a transaction costs is its number of events
 		}
-		w := &world{rng: rng, history: h, calm: true, sent: map[string]bool{}}
+		w := &world{rng: rng, history: h, calm: true, effects: map[string]bool{}, now: begin}
 		loop := w.loop(view{w, func(struct{}) bool { return true }}, ordering.NewCache(10))
 		for batch := range slices.Chunk(h.messages, 1+rng.IntN(5)) {
 			writes := w.store.Writes()

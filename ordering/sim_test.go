@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
@@ -23,8 +24,9 @@ var (
 )
 
 // simulate delivers a shuffled, duplicated history to concurrent invocations whose requests interleave, fail before and
-// after they took effect, and die anywhere, and then asks whether a property holds. One seed fixes the history, the
-// interleaving, the faults and the crashes.
+// after they took effect, and die anywhere, and then asks whether a property holds. What a lossy history lost is healed
+// by overlapping sweepers, by relays and operators, in the same way. One seed fixes the history, the interleaving, the
+// faults and the crashes.
 func simulate(t *testing.T, histories []func(*rand.Rand) history, holds func(*world) []string) {
 	t.Helper()
 	from, to := uint64(1), *seeds
@@ -37,7 +39,7 @@ func simulate(t *testing.T, histories []func(*rand.Rand) history, holds func(*wo
 		w := &world{rng: rng, history: h, faults: 1 + rng.IntN(10)}
 		w.run()
 		for _, fault := range holds(w) {
-			t.Errorf("seed %d, %s: %s\nreplay: go test ./ordering -run '^%s$' -seed %d -trace", s, h.name, fault, t.Name(), s)
+			t.Errorf("seed %d, %s: %s\nreplay: go test ./ordering -run '^%s$' -args -seed %d -trace", s, h.name, fault, t.Name(), s)
 		}
 	}
 }
@@ -50,19 +52,28 @@ type world struct {
 	calm    bool
 
 	store      memory.Store
+	now        time.Time
 	queue      []*events.Message
+	sent       int // messages that came into the queue
 	acked      []*events.Message
 	outcomes   map[ordering.Disposition]int
 	consumed   int
 	quarantine []ordering.Copy
 	received   []ordering.Effect // what a receiver of the FIFO queue gets: each deduplication id once
-	sent       map[string]bool
+	effects    map[string]bool
 	tokens     int
 	unseen     string // a write that kept an open entity out of the sweeper's index
+	baseline   int64  // of a stream that may begin anywhere: where _dispatched began
+	backwards  string // a write that moved a cursor or _dispatched back
 	workers    []*worker
 	caches     []*ordering.Cache // of idle instances
+
+	requests []events.RepublishRequest // not yet answered
+	asked    map[string]time.Time      // when the same was asked for last
+	twice    string                    // a gap that was asked for again within its back-off
 }
 
+// worker is an invocation of the consumer, or, without a batch, of another function.
 type worker struct {
 	next    func() (struct{}, bool)
 	stop    func()
@@ -74,13 +85,29 @@ type worker struct {
 type killed struct{}
 
 func (w *world) run() {
-	w.outcomes, w.sent = map[ordering.Disposition]int{}, map[string]bool{}
-	w.queue = slices.Clone(w.history.messages)
+	w.outcomes, w.effects, w.asked, w.now = map[ordering.Disposition]int{}, map[string]bool{}, map[string]time.Time{}, begin
+	for _, m := range w.history.messages {
+		if !w.history.lossy || w.rng.IntN(3) > 0 {
+			w.send(m)
+		}
+	}
 	w.rng.Shuffle(len(w.queue), func(i, j int) { w.queue[i], w.queue[j] = w.queue[j], w.queue[i] })
 	w.drain()
+	if w.history.lossy {
+		w.heal()
+	}
+	if w.history.anywhere {
+		w.history.beginAfter(w.baseline)
+	}
 }
 
-// drain delivers until the queue is empty. Faults stop in the end, or nothing could be waited for.
+func (w *world) send(m *events.Message) {
+	w.queue = append(w.queue, m)
+	w.sent++
+}
+
+// drain delivers until the queue is empty and every worker has ended. Faults stop in the end, or nothing could be waited
+// for.
 func (w *world) drain() {
 	for turn := 0; len(w.queue)+len(w.workers) > 0 && turn < 20000; turn++ {
 		w.calm = w.calm || turn > 600
@@ -107,17 +134,23 @@ func (w *world) start() {
 	}
 	for _, m := range k.batch {
 		m.ReceiveCount++
+		m.ReceivedAt = w.now
 	}
+	w.hire(k, func(v view) {
+		loop := w.loop(v, k.cache)
+		*k.outcome = loop.Apply(context.Background(), w.history.key, w.deliveries(k.batch)).Outcomes
+	})
+}
+
+// hire starts a worker, which does nothing before its first turn.
+func (w *world) hire(k *worker, work func(v view)) {
 	k.next, k.stop = iter.Pull(func(yield func(struct{}) bool) {
 		defer func() {
 			if p := recover(); p != nil && p != (killed{}) {
-				panic(p)
+				panic(fmt.Sprintf("%v\n%s", p, debug.Stack()))
 			}
 		}()
-		loop := w.loop(view{w, yield}, k.cache)
-		batch := w.deliveries(k.batch)
-		report := loop.Apply(context.Background(), w.history.key, batch)
-		*k.outcome = report.Outcomes
+		work(view{w, yield})
 	})
 	w.workers = append(w.workers, k)
 }
@@ -126,7 +159,7 @@ func (w *world) loop(v view, cache *ordering.Cache) *ordering.Loop {
 	return &ordering.Loop{
 		Store: v, Quarantine: v, Effects: v, Streams: w.history.config, Cache: cache,
 		Projections: map[string]ordering.Projector{"nested": nested},
-		Now:         func() time.Time { return begin },
+		Now:         func() time.Time { return w.now },
 		NewToken: func() string {
 			w.tokens++
 			return fmt.Sprint("t", w.tokens)
@@ -152,6 +185,9 @@ func (w *world) finish(i int) {
 	k := w.workers[i]
 	k.stop()
 	w.workers = slices.Delete(w.workers, i, i+1)
+	if k.batch == nil {
+		return
+	}
 	if *k.outcome == nil {
 		w.log("crash", k.batch)
 		w.queue = append(w.queue, k.batch...)
@@ -166,9 +202,13 @@ func (w *world) finish(i int) {
 		if o.Disposition.Copied() {
 			w.quarantine = append(w.quarantine, ordering.Copy{Delivery: ordering.Delivery{Message: m}, Outcome: o})
 		}
-		if o.Disposition.Ack() {
+		switch {
+		case o.Disposition.Ack():
 			w.acked = append(w.acked, m)
-		} else {
+		case w.history.lossy && m.ReceiveCount >= 8 && w.rng.IntN(2) == 0:
+			w.sent-- // to the dead-letter queue, from where nobody brings it back: as good as lost
+			m.ReceiveCount = 0
+		default:
 			w.queue = append(w.queue, m)
 		}
 	}
@@ -231,12 +271,29 @@ func (v view) Entity(ctx context.Context, key ordering.Key) (*ordering.Entity, e
 }
 
 func (v view) Swap(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
+	v.check(prev, next)
+	return v.do(fmt.Sprint("swap ", next.Rev, " cursor ", next.Applied, " waiting ", next.Waiting), func() error {
+		err := v.store.Swap(ctx, key, prev, next, markers)
+		if err == nil && prev.Applied == 0 && next.Applied > 0 && next.Dispatched != nil {
+			v.baseline = next.Dispatched.Seq
+		}
+		return err
+	})
+}
+
+// check looks at what a compare-and-set would leave.
+func (v view) check(prev, next *ordering.Entity) {
 	owed := next.Dispatched != nil && next.Dispatched.Seq < next.Applied
 	missing := max(next.MaxSeen, next.Waiting.Max(), next.Ahead.Max()) > next.Effective()
-	if next.Gap == nil && (owed || missing) {
+	if next.Gap == nil && (owed || missing || len(next.Marks) > 0) {
 		v.unseen = fmt.Sprintf("at revision %d something is open and the sweeper would not see it", next.Rev)
 	}
-	return v.do(fmt.Sprint("swap ", next.Rev, " cursor ", next.Applied, " waiting ", next.Waiting), func() error { return v.store.Swap(ctx, key, prev, next, markers) })
+	if next.Gen < prev.Gen || next.Gen == prev.Gen && next.Applied < prev.Applied {
+		v.backwards = fmt.Sprintf("the cursor goes from %d.%d to %d.%d", prev.Gen, prev.Applied, next.Gen, next.Applied)
+	}
+	if was, is := prev.Dispatched, next.Dispatched; was != nil && (is == nil || is.Gen < was.Gen || is.Gen == was.Gen && is.Seq < was.Seq) {
+		v.backwards = fmt.Sprintf("_dispatched goes from %v to %v", was, is)
+	}
 }
 
 func (v view) PutNewer(ctx context.Context, key ordering.Key, next *ordering.Entity, markers []ordering.Marker) error {
@@ -286,8 +343,8 @@ func (v view) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect)
 	for i, e := range effects {
 		err := v.do(fmt.Sprint("effect ", e.Generation, ".", e.Seq), func() error {
 			id := fmt.Sprint(e.Generation, e.Seq, e.Index)
-			if !v.sent[id] {
-				v.sent[id] = true
+			if !v.effects[id] {
+				v.effects[id] = true
 				v.received = append(v.received, e)
 			}
 			return nil

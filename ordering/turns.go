@@ -22,9 +22,13 @@ type numbered struct {
 	forget func(newer *Entity) // what was learnt beside the entity, before a newer one takes its place; nil: nothing
 }
 
-// takeTurns begins with what the cache holds, or a read, and goes on while a job is open or there is more to do.
+// takeTurns begins with the entity that it is given, or what the cache holds, or a read, and goes on while a job is open
+// or there is more to do.
 func (n *numbered) takeTurns(ctx context.Context, more func() bool, turn func(context.Context) error) error {
-	if n.entity = n.Cache.get(n.key); n.entity == nil {
+	if n.entity == nil {
+		n.entity = n.Cache.get(n.key)
+	}
+	if n.entity == nil {
 		if err := n.readAgain(ctx); err != nil {
 			return err
 		}
