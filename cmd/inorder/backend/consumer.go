@@ -29,6 +29,11 @@ func (b *Backend) Parts(streams *events.Config, tables ddb.Tables, rt http.Round
 	}
 }
 
+// SweeperParts are those of a sweeper, and of what an operator does: a consumer's, with more of the same store.
+func SweeperParts(p functions.Parts) functions.SweeperParts {
+	return functions.SweeperParts{Parts: p, Upkeep: p.Store.(*ddb.Store), RepublishURL: RepublishURL}
+}
+
 // Tokens need be unique within the process only, for no table outlives it; so that a run can be repeated, they are
 // numbered.
 var tokens atomic.Int64

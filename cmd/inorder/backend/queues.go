@@ -30,6 +30,7 @@ const (
 	SourceURL     = "https://" + queueHost + "/" + account + "/events"
 	QuarantineURL = "https://" + queueHost + "/" + account + "/quarantine"
 	EffectsURL    = "https://" + queueHost + "/" + account + "/effects.fifo"
+	RepublishURL  = "https://" + queueHost + "/" + account + "/republish"
 )
 
 // QueueARN is the ARN of the queue with a URL.
@@ -37,9 +38,9 @@ func QueueARN(url string) string {
 	return "arn:aws:sqs:eu-west-1:" + account + ":" + url[strings.LastIndexByte(url, '/')+1:]
 }
 
-// Queues are SQS queues in memory that know SendMessage, as far as its callers can tell: the limits of a message, and the
-// five minutes in which a FIFO queue drops what has the same deduplication id. They also say how deep they are. They are
-// the round tripper of an SQS client.
+// Queues are SQS queues in memory that know SendMessage and SendMessageBatch, as far as their callers can tell: the limits
+// of a message, and the five minutes in which a FIFO queue drops what has the same deduplication id. They also say how
+// deep they are. They are the round tripper of an SQS client.
 type Queues struct {
 	Now func() time.Time
 
@@ -83,7 +84,7 @@ func (q *Queues) Empty(url string) []events.Message {
 	return all
 }
 
-// RoundTrip answers SendMessage and GetQueueAttributes as SQS does.
+// RoundTrip answers SendMessage, SendMessageBatch and GetQueueAttributes as SQS does.
 func (q *Queues) RoundTrip(request *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
@@ -92,23 +93,62 @@ func (q *Queues) RoundTrip(request *http.Request) (*http.Response, error) {
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
 	switch operation {
 	case "SendMessage":
+		return q.send(request, body), nil
+	case "SendMessageBatch":
+		return q.sendBatch(request, body), nil
 	case "GetQueueAttributes":
 		return q.depth(request, body), nil
-	default:
-		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#UnsupportedOperation", operation), nil
 	}
+	return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#UnsupportedOperation", operation), nil
+}
+
+func (q *Queues) send(request *http.Request, body []byte) *http.Response {
 	var in sendMessage
 	if err := json.Unmarshal(body, &in); err != nil {
-		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidMessageContents", err.Error()), nil
+		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidMessageContents", err.Error())
 	}
 	if err := in.check(); err != nil {
-		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidMessageContents", err.Error()), nil
+		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidMessageContents", err.Error())
 	}
-	sum := md5.Sum([]byte(in.MessageBody))
 	return answer(request, http.StatusOK, map[string]string{
 		"MessageId":        q.take(in),
-		"MD5OfMessageBody": hex.EncodeToString(sum[:]),
-	}), nil
+		"MD5OfMessageBody": sumOf(in.MessageBody),
+	})
+}
+
+func sumOf(body string) string {
+	sum := md5.Sum([]byte(body))
+	return hex.EncodeToString(sum[:])
+}
+
+// sendBatch takes each message by itself, or refuses the whole request where SQS would: "SendMessageBatch", Amazon SQS
+// API Reference.
+func (q *Queues) sendBatch(request *http.Request, body []byte) *http.Response {
+	var in sendMessageBatch
+	if err := json.Unmarshal(body, &in); err != nil {
+		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidMessageContents", err.Error())
+	}
+	if code := in.refused(); code != "" {
+		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#"+code, "the batch is refused as a whole")
+	}
+	out := struct {
+		Successful []map[string]string
+		Failed     []map[string]any
+	}{[]map[string]string{}, []map[string]any{}}
+	for _, entry := range in.Entries {
+		m := entry.sendMessage
+		m.QueueUrl = in.QueueUrl
+		if err := m.check(); err != nil {
+			out.Failed = append(out.Failed, map[string]any{
+				"Id": entry.ID, "SenderFault": true, "Code": "InvalidMessageContents", "Message": err.Error(),
+			})
+			continue
+		}
+		out.Successful = append(out.Successful, map[string]string{
+			"Id": entry.ID, "MessageId": q.take(m), "MD5OfMessageBody": sumOf(m.MessageBody),
+		})
+	}
+	return answer(request, http.StatusOK, out)
 }
 
 // depth answers GetQueueAttributes with how many messages a queue holds, as text like all attributes of a queue. Nobody

@@ -26,14 +26,50 @@ type sentAttribute struct {
 const (
 	maxMessageBytes  = 1 << 20
 	maxAttributes    = 10
+	maxBatchEntries  = 10
 	maxIDCharacters  = 128
 	deduplicatedTime = 5 * time.Minute
 )
 
-func (in sendMessage) check() error {
+type sendMessageBatch struct {
+	QueueUrl string
+	Entries  []struct {
+		ID string `json:"Id"`
+		sendMessage
+	}
+}
+
+// refused is the code of the error with which SQS refuses a whole batch, empty where it does not.
+func (in sendMessageBatch) refused() string {
+	size, ids := 0, map[string]bool{}
+	for _, entry := range in.Entries {
+		size += entry.size()
+		ids[entry.ID] = true
+	}
+	switch {
+	case len(in.Entries) == 0:
+		return "EmptyBatchRequest"
+	case len(in.Entries) > maxBatchEntries:
+		return "TooManyEntriesInBatchRequest"
+	case len(ids) < len(in.Entries):
+		return "BatchEntryIdsNotDistinct"
+	case size > maxMessageBytes:
+		return "BatchRequestTooLong"
+	}
+	return ""
+}
+
+// size is what a message counts for: its body and its attributes.
+func (in sendMessage) size() int {
 	size := len(in.MessageBody)
 	for name, a := range in.MessageAttributes {
 		size += len(name) + len(a.DataType) + len(a.StringValue) + len(a.BinaryValue)
+	}
+	return size
+}
+
+func (in sendMessage) check() error {
+	for name, a := range in.MessageAttributes {
 		if a.StringValue == "" && len(a.BinaryValue) == 0 {
 			return fmt.Errorf("the message attribute %s has no value", name)
 		}
@@ -41,6 +77,7 @@ func (in sendMessage) check() error {
 			return fmt.Errorf("the message attribute %s has a character that SQS does not take", name)
 		}
 	}
+	size := in.size()
 	fifo := strings.HasSuffix(in.QueueUrl, ".fifo")
 	switch {
 	case in.MessageBody == "":

@@ -63,7 +63,7 @@ func TestAnExpectationThatDoesNotHoldIsShownAndExits1(t *testing.T) {
 
 func TestOfSeveralFilesTheWorstCounts(t *testing.T) {
 	var out bytes.Buffer
-	files := []string{"testdata/holds.yaml", "testdata/unplayable/sweep.yaml", "testdata/failing/a-wrong-expectation.yaml"}
+	files := []string{"testdata/holds.yaml", "testdata/unplayable/unknown-message.yaml", "testdata/failing/a-wrong-expectation.yaml"}
 	code, err := (&Command{Files: files, Seed: 1}).Run(t.Context(), &out, t.Output())
 	if code != exitUnplayable || err != nil {
 		t.Errorf("exit %d, %v", code, err)
@@ -73,7 +73,7 @@ func TestOfSeveralFilesTheWorstCounts(t *testing.T) {
 func TestJSONIsOneObjectPerFile(t *testing.T) {
 	var out bytes.Buffer
 	files := []string{
-		"testdata/holds.yaml", "testdata/unplayable/sweep.yaml", "testdata/failing/a-wrong-expectation.yaml",
+		"testdata/holds.yaml", "testdata/unplayable/unknown-message.yaml", "testdata/failing/a-wrong-expectation.yaml",
 		"testdata/nowhere.yaml",
 	}
 	if code, err := (&Command{Files: files, Seed: 1, JSON: true}).Run(t.Context(), &out, t.Output()); code != exitUnplayable || err != nil {
@@ -93,7 +93,7 @@ func TestJSONIsOneObjectPerFile(t *testing.T) {
 	if r := all[0]; !r.OK || r.Name != "this one holds" || r.Failures == nil {
 		t.Errorf("holds: %+v", r)
 	}
-	if r := all[1]; r.OK || r.Unplayable == "" || r.Name != "needs a sweep" {
+	if r := all[1]; r.OK || r.Unplayable == "" || r.Name != "a message that nobody sent" {
 		t.Errorf("unplayable: %+v", r)
 	}
 	if r := all[2]; r.OK || len(r.Failures) == 0 || r.Failures[0].Line == 0 || string(*r.Failures[0].Matrix) != `{"plan":"team","seq":1}` {

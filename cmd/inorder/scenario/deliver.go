@@ -3,7 +3,6 @@ package scenario
 import (
 	"context"
 	"maps"
-	"sync"
 
 	awsevents "github.com/aws/aws-lambda-go/events"
 
@@ -13,7 +12,11 @@ import (
 type deliver struct{ ids []string }
 
 func (a deliver) play(w *world, _ step) error {
-	return w.deliver(w.mailbox.pick(a.ids))
+	batch, err := w.mailbox.pick(a.ids)
+	if err != nil {
+		return err
+	}
+	return w.deliver(batch)
 }
 
 // deliverAll goes on until nothing is left, or until a whole round has acked nothing.
@@ -46,25 +49,14 @@ func batches(waiting []*message) [][]*message {
 
 // deliver is one invocation of the warm function.
 func (w *world) deliver(batch []*message) error {
-	i, ctx, end := w.invocation()
+	_, ctx, end := w.invocation()
 	defer end()
-	acked, err := w.invoke(ctx, i.consumer, batch, w.mailbox.receive(batch, w.clock.Now()))
+	acked, err := w.invoke(ctx, w.consumer(), batch, w.mailbox.receive(batch, w.clock.Now()))
 	if err != nil {
 		return err
 	}
 	w.settle(batch, acked)
 	return nil
-}
-
-// invocation begins one, with what the script has in store for the next.
-func (w *world) invocation() (*invocation, context.Context, context.CancelFunc) {
-	if w.alwaysCold {
-		w.warm = w.cold()
-	}
-	ctx, end := context.WithTimeout(w.ctx, maxInvocationTime)
-	i := &invocation{consumer: w.warm, rules: w.rules, end: end}
-	w.rules = nil
-	return i, onBehalfOf(ctx, i), end
 }
 
 // invoke returns which messages of the batch may leave the queue. An error of the handler brings all of them back, as
@@ -100,26 +92,22 @@ func (w *world) settle(batch []*message, acked map[*message]bool) {
 
 type concurrent struct{ batches [][]string }
 
-// play runs all invocations at once on the warm function; the turnstile decides whose request is next. What any of
-// them acks is gone.
+// play runs all invocations at once on the warm function. What any of them acks is gone.
 func (a concurrent) play(w *world, s step) error {
-	turns := newTurnstile(len(a.batches), w.seed+uint64(s.number))
-	var wait sync.WaitGroup
 	picked := make([][]*message, len(a.batches))
 	acked := make([]map[*message]bool, len(a.batches))
 	errs := make([]error, len(a.batches))
+	work := make([]func(context.Context), len(a.batches))
 	for n, ids := range a.batches {
-		i, ctx, end := w.invocation()
-		i.place, i.turns = n, turns
-		picked[n] = w.mailbox.pick(ids)
-		event := w.mailbox.receive(picked[n], w.clock.Now())
-		wait.Go(func() {
-			defer end()
-			defer turns.leave()
-			acked[n], errs[n] = w.invoke(ctx, i.consumer, picked[n], event)
-		})
+		batch, err := w.mailbox.pick(ids)
+		if err != nil {
+			return err
+		}
+		consumer, event := w.consumer(), w.mailbox.receive(batch, w.clock.Now())
+		picked[n] = batch
+		work[n] = func(ctx context.Context) { acked[n], errs[n] = w.invoke(ctx, consumer, batch, event) }
 	}
-	wait.Wait()
+	w.atOnce(s, work)
 	var batch []*message
 	gone := map[*message]bool{}
 	for n := range picked {
@@ -148,9 +136,12 @@ func (a crash) play(w *world, _ step) error {
 	if a.after == 0 {
 		i.kill()
 	}
-	batch := w.mailbox.pick(a.ids)
+	batch, err := w.mailbox.pick(a.ids)
+	if err != nil {
+		return err
+	}
 	counted, ended := w.metrics.copy(), maps.Clone(w.endings)
-	if _, err := w.invoke(ctx, i.consumer, batch, w.mailbox.receive(batch, w.clock.Now())); err != nil {
+	if _, err := w.invoke(ctx, w.consumer(), batch, w.mailbox.receive(batch, w.clock.Now())); err != nil {
 		return err
 	}
 	i.kill()

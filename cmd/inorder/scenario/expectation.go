@@ -13,7 +13,7 @@ type expectation struct {
 	entity       *entityExpectation
 	entities     *int
 	parked       *parkedExpectation
-	republish    *value
+	republish    *[]wantedRequest
 	effects      *[]effectsExpectation
 	metrics      []numberExpectation
 	requests     []numberExpectation
@@ -78,7 +78,7 @@ func (r *reader) expect(v *value) action {
 		quarantine: r.quarantine(v.get("quarantine")),
 		entity:     r.entity(v.get("entity")),
 		parked:     r.parked(v.get("parked")),
-		republish:  v.get("republish"),
+		republish:  r.requests(v.get("republish")),
 		effects:    r.effects(v.get("effects")),
 		metrics:    numbers(v.get("metrics")),
 		requests:   numbers(v.get("requests")),

@@ -29,6 +29,9 @@ func (r *rule) strikes(operation string) bool {
 	return r.matched >= r.nth && r.matched-r.nth < r.times
 }
 
+// sendOperation is what a request to a queue counts as.
+const sendOperation = "SendMessage"
+
 // timeoutError is what a client sees when no answer comes.
 type timeoutError struct{ operation string }
 
@@ -39,7 +42,7 @@ func (e *timeoutError) Temporary() bool { return true }
 // fail answers as AWS does when it fails in that way: "Error handling with DynamoDB", Amazon DynamoDB Developer Guide,
 // and "Common errors", Amazon SQS API Reference.
 func fail(request *http.Request, failure, operation string, body []byte) (*http.Response, error) {
-	queue := operation == "SendMessage"
+	queue := operation == sendOperation
 	const dynamodb = "com.amazonaws.dynamodb.v20120810#"
 	switch {
 	case failure == "timeout":

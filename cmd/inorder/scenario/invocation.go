@@ -3,14 +3,10 @@ package scenario
 import (
 	"context"
 	"sync"
-
-	"inorder/functions"
 )
 
-// An invocation is one run of the function, with what the script does to it.
+// An invocation is one run of a function, with what the script does to it.
 type invocation struct {
-	consumer *functions.Consumer
-
 	place int // among those that run at once
 	turns *turnstile
 	end   context.CancelFunc
@@ -21,6 +17,40 @@ type invocation struct {
 	after  int // with dies: how many requests take effect
 	effect int // DynamoDB requests that took effect
 	dead   bool
+	failed bool // a rule has made a request fail
+}
+
+// invocation begins one, with what the script has in store for the next.
+func (w *world) invocation() (*invocation, context.Context, context.CancelFunc) {
+	ctx, end := context.WithTimeout(w.ctx, maxInvocationTime)
+	i := &invocation{rules: w.rules, end: end}
+	w.rules = nil
+	return i, onBehalfOf(ctx, i), end
+}
+
+// errand is what a person does: it takes nothing of what the script has in store for a function.
+func (w *world) errand() (context.Context, context.CancelFunc) {
+	ctx, end := context.WithTimeout(w.ctx, maxInvocationTime)
+	return onBehalfOf(ctx, &invocation{end: end}), end
+}
+
+// atOnce runs invocations side by side; the turnstile decides whose request is next. What the script has in store is for
+// the first of them.
+func (w *world) atOnce(s step, work []func(context.Context)) []*invocation {
+	turns := newTurnstile(len(work), w.seed+uint64(s.number))
+	all := make([]*invocation, len(work))
+	var wait sync.WaitGroup
+	for n, do := range work {
+		i, ctx, end := w.invocation()
+		i.place, i.turns, all[n] = n, turns, i
+		wait.Go(func() {
+			defer end()
+			defer turns.leave()
+			do(ctx)
+		})
+	}
+	wait.Wait()
+	return all
 }
 
 // enter waits for the turn of the invocation's next request.
@@ -67,7 +97,15 @@ func (i *invocation) fails(operation string) (failure string, after bool) {
 	for _, r := range i.rules {
 		if r.strikes(operation) && failure == "" {
 			failure, after = r.failure, r.after
+			i.failed = true
 		}
 	}
 	return failure, after
+}
+
+// struck reports whether the script has made a request of the invocation fail.
+func (i *invocation) struck() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.failed
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -57,7 +58,7 @@ func (b *mailbox) send(m message, now time.Time) {
 
 // pick finds the messages of a delivery, in its order. An id stands for its oldest waiting message; where none waits,
 // the last one comes once more. Of several waiting messages of one id each is taken once before one is taken twice.
-func (b *mailbox) pick(ids []string) []*message {
+func (b *mailbox) pick(ids []string) ([]*message, error) {
 	var picked []*message
 	for _, id := range ids {
 		var found *message
@@ -69,9 +70,12 @@ func (b *mailbox) pick(ids []string) []*message {
 		if found == nil {
 			found = b.latest[id]
 		}
+		if found == nil { // the reader knows what the script sends, not what the relay will
+			return nil, fmt.Errorf("no message %q was ever sent; there are %s", id, bracketed(slices.Sorted(maps.Keys(b.latest))))
+		}
 		picked = append(picked, found)
 	}
-	return picked
+	return picked, nil
 }
 
 // receive makes the Lambda event of a delivery.
@@ -115,11 +119,13 @@ func (b *mailbox) record(m *message, now time.Time) awsevents.SQSMessage {
 	return r
 }
 
-func (b *mailbox) arn() string {
+func (b *mailbox) arn() string { return backend.QueueARN(b.url()) }
+
+func (b *mailbox) url() string {
 	if b.fifo {
-		return backend.QueueARN(backend.SourceURL + ".fifo")
+		return backend.SourceURL + ".fifo"
 	}
-	return backend.QueueARN(backend.SourceURL)
+	return backend.SourceURL
 }
 
 // settle takes what was acked out of the queue, and puts what was not back, or into the dead-letter queue when it was

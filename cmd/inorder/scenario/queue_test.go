@@ -14,11 +14,20 @@ func filled(maxReceive int, ids ...string) *mailbox {
 }
 
 func (b *mailbox) deliverTo(acked bool, ids ...string) {
-	batch := b.pick(ids)
+	batch := b.picked(ids...)
 	b.receive(batch, epoch)
 	for _, m := range batch {
 		b.settle(m, acked)
 	}
+}
+
+// picked is what a delivery takes; the tests here name what they have sent.
+func (b *mailbox) picked(ids ...string) []*message {
+	batch, err := b.pick(ids)
+	if err != nil {
+		panic(err)
+	}
+	return batch
 }
 
 func waits(t *testing.T, what string, all []*message, want ...string) {
@@ -62,7 +71,7 @@ func TestAnAckedMessageMayComeAgain(t *testing.T) {
 func TestOfSeveralMessagesWithOneIdTheOldestIsDeliveredAndTwiceMeansBoth(t *testing.T) {
 	b := filled(5, "a", "b")
 	b.send(message{id: "a", body: "second"}, epoch)
-	batch := b.pick([]string{"a", "a", "b", "a"})
+	batch := b.picked("a", "a", "b", "a")
 	if batch[0] == batch[1] || batch[0].body != "" || batch[1].body != "second" || batch[3] != batch[0] {
 		t.Errorf("%v, %v, %v", batch[0], batch[1], batch[3])
 	}
@@ -71,7 +80,7 @@ func TestOfSeveralMessagesWithOneIdTheOldestIsDeliveredAndTwiceMeansBoth(t *test
 func TestARecordIsWhatLambdaGets(t *testing.T) {
 	b := newMailbox(true, 5)
 	b.send(message{id: "a", body: "text", group: "g"}, epoch)
-	r := b.receive(b.pick([]string{"a"}), epoch).Records[0]
+	r := b.receive(b.picked("a"), epoch).Records[0]
 	if r.MessageId == "" || r.Body != "text" || r.EventSourceARN != "arn:aws:sqs:eu-west-1:000000000000:events.fifo" ||
 		r.Attributes["MessageGroupId"] != "g" || r.Attributes["ApproximateReceiveCount"] != "1" ||
 		r.Attributes["SentTimestamp"] != "1767225600000" {

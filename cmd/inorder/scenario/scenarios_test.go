@@ -89,12 +89,20 @@ func label(path string) string {
 // lackExact is in the probe's words.
 var lackExact = fmt.Sprintf("%s and %s: numbers are floats", local.ExactAdd, local.ExactIntegers)
 
+// lackIndex: an UpdateItem that brings an item into an index puts it in the place of another one. A delta's addition is
+// such an update.
+const lackIndex = "an index that keeps its entries when an update adds one"
+
 // minidynLacks names the scenarios that rely on it. Those that rely on dotted names are told by their streams. Any other
 // scenario has to hold there as well.
 var minidynLacks = map[string]string{
-	"own/sums-of-invocations-at-once":                   lackExact,
-	"seeds/amounts-may-be-decimal-strings":              lackExact,
-	"seeds/delta-without-sequence-relies-on-the-marker": lackExact,
+	"own/sums-of-invocations-at-once":                                lackExact,
+	"seeds/amounts-may-be-decimal-strings":                           lackExact,
+	"seeds/delta-without-sequence-relies-on-the-marker":              lackExact,
+	"seeds/gap-never-existed-is-passed-where-the-producer-proves-it": lackIndex,
+	"seeds/gap-of-a-refused-event-is-asked-for":                      lackIndex,
+	"seeds/gap-one-escalation-however-many-sweeps-overlap":           lackIndex,
+	"seeds/skip-refuses-to-go-beyond-what-is-known":                  lackIndex,
 }
 
 // dotted are the clocks that are kept under dotted names, beside their prefix.

@@ -50,7 +50,7 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	service, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
 	if isQueue := strings.HasPrefix(service, "AmazonSQS"); isQueue {
-		return w.send(request, i, operation)
+		return w.send(request, i)
 	}
 	w.count(operation, body)
 	failure, after := i.fails(operation)
@@ -72,17 +72,18 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-func (w *wire) send(request *http.Request, i *invocation, operation string) (*http.Response, error) {
-	failure, after := i.fails(operation)
+// send is a request to a queue, of one message or of several: a script calls both SendMessage.
+func (w *wire) send(request *http.Request, i *invocation) (*http.Response, error) {
+	failure, after := i.fails(sendOperation)
 	if failure != "" && !after {
-		return fail(request, failure, operation, nil)
+		return fail(request, failure, sendOperation, nil)
 	}
 	response, err := w.queues.RoundTrip(request)
 	if err != nil || failure == "" {
 		return response, err
 	}
 	discard(response)
-	return fail(request, failure, operation, nil)
+	return fail(request, failure, sendOperation, nil)
 }
 
 // take reads a request's body and leaves it there.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
 	"inorder/cmd/inorder/backend"
 	"inorder/ddb"
 	"inorder/events"
@@ -26,9 +28,14 @@ type world struct {
 	mailbox *mailbox
 	metrics counters
 
-	look  *ddb.Store // reads that are neither counted nor made to fail
-	warm  *functions.Consumer
-	rules []*rule // for the next invocation
+	client *sqs.Client // of the queues, over the wire
+	look   *ddb.Store  // reads that are neither counted nor made to fail
+
+	warm     *functions.Consumer
+	sweeper  *functions.Sweeper // the warm one; nil before the first sweep
+	outbox   *outbox
+	requests []events.Message // republish requests that were taken out of their queue, and not answered
+	rules    []*rule          // for the next invocation
 
 	alwaysCold bool
 	failures   []Failure
@@ -43,21 +50,38 @@ func newWorld(ctx context.Context, b *backend.Backend, engine http.RoundTripper,
 		clock:   clock{at: epoch},
 		mailbox: newMailbox(s.fifo, s.maxReceive),
 		look:    b.Store(tables, nil),
+		outbox:  &outbox{streams: s.streams},
 		endings: map[string]ending{},
 	}
 	w.queues = &backend.Queues{Now: w.clock.Now}
 	w.wire = &wire{engine: engine, queues: w.queues}
+	w.client = w.queues.Client(w.wire)
 	w.warm = w.cold()
 	return w
 }
 
-// cold is a function that remembers nothing. It does one thing after the other and never pauses, unlike the one on
-// Lambda: requests come in the same order whenever the script is played, and no real time passes.
-func (w *world) cold() *functions.Consumer {
-	p := w.backend.Parts(w.script.streams, w.tables, w.wire, w.queues.Client(w.wire), w.clock.Now)
+// parts are those of every function here. They do one thing after the other and never pause, unlike those on Lambda:
+// requests come in the same order whenever the script is played, and no real time passes.
+func (w *world) parts() functions.Parts {
+	p := w.backend.Parts(w.script.streams, w.tables, w.wire, w.client, w.clock.Now)
 	p.Parallel, p.RowsAtOnce, p.Wait = 1, 1, func(context.Context, int) {}
-	p.Metrics, p.Observe = &w.metrics, w.observe
+	p.Metrics = &w.metrics
+	return p
+}
+
+// cold is a consumer that remembers nothing.
+func (w *world) cold() *functions.Consumer {
+	p := w.parts()
+	p.Observe = w.observe
 	return functions.NewConsumer(p)
+}
+
+// consumer is the one that the next delivery comes to.
+func (w *world) consumer() *functions.Consumer {
+	if w.alwaysCold {
+		w.warm = w.cold()
+	}
+	return w.warm
 }
 
 // An ending is how the events of a message ended, and why those that are deferred are.
