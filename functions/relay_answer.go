@@ -187,8 +187,7 @@ func (a *answering) sendVoids(ctx context.Context) error {
 		return err
 	}
 	messages := append(a.voids(events.NeverExisted, proven), a.voids(events.Expired, expired)...)
-	_, err = a.events.sendAll(ctx, messages, func(i int, err error) { a.tellRefused(ctx, "a void event", messages[i], err) })
-	if err != nil {
+	if err := errors.Join(a.events.sendEach(ctx, messages)...); err != nil {
 		return err
 	}
 	a.count(MetricNumbersExpired, a.stream, numbers(expired))

@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -44,65 +45,71 @@ func written(message any) string {
 	return sendable(string(text))
 }
 
-// look answers a note. Under `clock: source` producers share one history and each has a newest event of its own, of
-// which the head does not tell; there every note becomes a mark, which tells nothing new where the event arrived.
-func (r *Relay) look(ctx context.Context, n note) error {
+// look answers a note: with a mark to send, or nil. Under `clock: source` producers share one history and each has a
+// newest event of its own, of which the head does not tell; there every note becomes a mark, which tells nothing new
+// where the event arrived.
+func (r *Relay) look(ctx context.Context, n note) (*events.MarkEvent, error) {
 	s := r.streams.Stream(n.Stream)
 	if s == nil || s.Order.By != events.BySeq {
 		r.log.LogAttrs(ctx, slog.LevelWarn, "a note about a stream that streams.yaml no longer has, or no longer numbers", slog.String("stream", n.Stream))
-		return nil
+		return nil, nil
 	}
 	key := outboxKey(s, n.EntityID, n.Source)
-	if err := key.Check(); err != nil || n.Seq < 1 {
-		return fmt.Errorf("%w: a note about nothing: %w", errBadMessage, err)
+	if err := key.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadMessage, err)
 	}
 	head, found, err := r.outbox.Head(ctx, key)
 	if err != nil || !found {
-		return err
+		return nil, err
 	}
 	at := ordering.Position{Gen: n.Generation, Seq: n.Seq}
 	if isBefore(at, head) && s.Clock != events.ClockSource {
-		return nil
+		return nil, nil
 	}
-	return r.Marks(ctx, []events.MarkEvent{{
-		Stream: n.Stream, EntityID: n.EntityID, Source: n.Source, Generation: n.Generation, Seq: n.Seq,
-	}})
+	return &events.MarkEvent{
+		Type: events.MarkType, Stream: n.Stream, EntityID: n.EntityID, Source: n.Source, Generation: n.Generation, Seq: n.Seq,
+	}, nil
 }
 
-// Marks tells the consumer of numbers that exist: one event for each, whose Type it sets. Who calls it knows these
-// heads; notes call it where a row is still the newest.
+// Marks tells the consumer of numbers that exist: one event for each, whose Type it sets. Who calls it knows these heads.
+// All are tried; the error joins those that failed.
 func (r *Relay) Marks(ctx context.Context, marks []events.MarkEvent) error {
-	messages, streams := make([]outgoing, len(marks)), make([]*events.Stream, len(marks))
-	for i, m := range marks {
-		s := r.streams.Stream(m.Stream)
-		if s == nil {
-			return fmt.Errorf("%w %q", errNoStream, m.Stream)
-		}
-		key := outboxKey(s, m.EntityID, m.Source)
-		if err := key.Check(); err != nil {
-			return err
-		}
-		m.Type = events.MarkType
-		pk := ddb.OutboxPK(key)
-		messages[i] = outgoing{body: written(m), entity: pk, dedup: hashed(pk, m.Type, m.Generation, m.Seq, m.Source)}
-		streams[i] = s
-	}
-	_, err := r.events.sendAll(ctx, messages, func(i int, err error) {
-		streams[i] = nil
-		r.tellRefused(ctx, "a mark", messages[i], err)
-	})
-	if err != nil {
-		return fmt.Errorf("send marks: %w", err)
-	}
-	for _, s := range streams {
-		if s != nil {
-			r.count(MetricMarksSent, s, 1)
-		}
-	}
-	return nil
+	return errors.Join(r.marks(ctx, marks)...)
 }
 
-func (r *Relay) tellRefused(ctx context.Context, what string, m outgoing, err error) {
-	r.count(MetricRelayFailures, nil, 1)
-	r.log.LogAttrs(ctx, slog.LevelError, what+" cannot be sent and was passed", slog.String("history", m.entity), slog.String("error", err.Error()))
+// marks says of each mark what became of it. Their order does not matter, so one that fails holds up no other.
+func (r *Relay) marks(ctx context.Context, marks []events.MarkEvent) []error {
+	errs := make([]error, len(marks))
+	var places []int
+	var messages []outgoing
+	for i, m := range marks {
+		message, err := r.mark(m)
+		if err != nil {
+			errs[i] = err
+			continue
+		}
+		places, messages = append(places, i), append(messages, message)
+	}
+	for i, err := range r.events.sendEach(ctx, messages) {
+		if err == nil {
+			r.count(MetricMarksSent, r.streams.Stream(marks[places[i]].Stream), 1)
+			continue
+		}
+		errs[places[i]] = fmt.Errorf("send a mark for %s: %w", messages[i].entity, err)
+	}
+	return errs
+}
+
+func (r *Relay) mark(m events.MarkEvent) (outgoing, error) {
+	s := r.streams.Stream(m.Stream)
+	if s == nil {
+		return outgoing{}, fmt.Errorf("%w %q", errNoStream, m.Stream)
+	}
+	key := outboxKey(s, m.EntityID, m.Source)
+	if err := key.Check(); err != nil {
+		return outgoing{}, err
+	}
+	m.Type = events.MarkType
+	pk := ddb.OutboxPK(key)
+	return outgoing{body: written(m), entity: pk, dedup: hashed(pk, m.Type, m.Generation, m.Seq, m.Source)}, nil
 }

@@ -34,9 +34,50 @@ func (r *Relay) HandleQueue(ctx context.Context, batch awsevents.SQSEvent) (awse
 	for i := range errs {
 		errs[i] = errOutOfTime
 	}
+	var marks []events.MarkEvent
+	var noted []int // the records that the marks are of
 	spread(work, r.parallel, len(errs), patience,
-		func(i int) error { return r.message(work, batch.Records[i].Body) },
-		func(i int, err, panicked error) { errs[i] = errors.Join(err, panicked) })
+		func(i int) read { return r.message(work, batch.Records[i].Body) },
+		func(i int, did read, panicked error) {
+			if errs[i] = errors.Join(did.err, panicked); errs[i] == nil && did.mark != nil {
+				marks, noted = append(marks, *did.mark), append(noted, i)
+			}
+		})
+	for n, err := range r.marks(work, marks) {
+		errs[noted[n]] = err
+	}
+	return r.queueAnswer(ctx, batch, errs), nil
+}
+
+// read is what became of a message: done, but for a mark that is to be sent with those of the other messages.
+type read struct {
+	mark *events.MarkEvent
+	err  error
+}
+
+// message answers one message. What it is shows in its shape: a note has a type, a request has ranges.
+func (r *Relay) message(ctx context.Context, body string) read {
+	var m struct {
+		Type string `json:"type"`
+		Seq  int64  `json:"seq"`
+		events.RepublishRequest
+	}
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		return read{err: fmt.Errorf("%w: %w", errBadMessage, err)}
+	}
+	switch {
+	case m.Type == NoteType && m.Seq >= 1:
+		mark, err := r.look(ctx, note{m.Type, m.Stream, m.EntityID, m.Source, m.Generation, m.Seq})
+		return read{mark, err}
+	case m.Type == "" && len(m.Ranges) > 0:
+		return read{err: r.Answer(ctx, m.RepublishRequest)}
+	}
+	return read{err: errBadMessage}
+}
+
+// queueAnswer names what must come back, each id once. The list is made, not nil: Lambda takes null for a batch that
+// went well, too, but so it would take a misspelt one.
+func (r *Relay) queueAnswer(ctx context.Context, batch awsevents.SQSEvent, errs []error) awsevents.SQSEventResponse {
 	failures := []awsevents.SQSBatchItemFailure{}
 	named := map[string]bool{}
 	for i, record := range batch.Records {
@@ -49,26 +90,7 @@ func (r *Relay) HandleQueue(ctx context.Context, batch awsevents.SQSEvent) (awse
 			failures = append(failures, awsevents.SQSBatchItemFailure{ItemIdentifier: record.MessageId})
 		}
 	}
-	return awsevents.SQSEventResponse{BatchItemFailures: failures}, nil
-}
-
-// message answers one message. What it is shows in its shape: a note has a type, a request has ranges.
-func (r *Relay) message(ctx context.Context, body string) error {
-	var m struct {
-		Type string `json:"type"`
-		Seq  int64  `json:"seq"`
-		events.RepublishRequest
-	}
-	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		return fmt.Errorf("%w: %w", errBadMessage, err)
-	}
-	switch {
-	case m.Type == NoteType:
-		return r.look(ctx, note{m.Type, m.Stream, m.EntityID, m.Source, m.Generation, m.Seq})
-	case m.Type == "" && len(m.Ranges) > 0:
-		return r.Answer(ctx, m.RepublishRequest)
-	}
-	return errBadMessage
+	return awsevents.SQSEventResponse{BatchItemFailures: failures}
 }
 
 // tellMessage logs what comes back: loudly where it is nobody's bad luck but somebody's mistake.

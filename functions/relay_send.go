@@ -135,24 +135,36 @@ func (b batches) request(ctx context.Context, messages []outgoing) (out *sqs.Sen
 	return b.sqs.SendMessageBatch(ctx, in)
 }
 
-// sendAll sends any number of messages in their order, and stops at the first that fails and may not fail again. It
-// returns how many were sent. A refused one is handed to refused, and passed.
+// sendAll sends any number of messages in their order, and stops behind a request of which any fails that may not fail
+// again. It returns how many were sent. A refused one is handed to refused, and passed.
 func (b batches) sendAll(ctx context.Context, messages []outgoing, refused func(i int, err error)) (sent int, err error) {
 	for from := 0; from < len(messages); {
 		n := b.fit(messages[from:])
-		for i, err := range b.send(ctx, messages[from:from+n]) {
+		for i, failed := range b.send(ctx, messages[from:from+n]) {
 			switch {
-			case err == nil:
+			case failed == nil:
 				sent++
-			case errors.Is(err, errRefused):
-				refused(from+i, err)
-			default:
-				return sent, err
+			case errors.Is(failed, errRefused):
+				refused(from+i, failed)
+			case err == nil:
+				err = failed
 			}
+		}
+		if err != nil {
+			return sent, err
 		}
 		from += n
 	}
 	return sent, nil
+}
+
+// sendEach sends any number of messages whose order does not matter, and says of each what became of it.
+func (b batches) sendEach(ctx context.Context, messages []outgoing) []error {
+	var errs []error
+	for from := 0; from < len(messages); from = len(errs) {
+		errs = append(errs, b.send(ctx, messages[from:from+b.fit(messages[from:])])...)
+	}
+	return errs
 }
 
 func asRefusal(code string, err error) error {
