@@ -38,8 +38,12 @@ type Cloud struct {
 	Stacks    map[string]map[string]string // the outputs of CloudFormation's stacks
 	Logs      *Logs
 
+	// Denies, where it is set, is asked about each request, and answers it with an error of AWS.
+	Denies func(operation string, body []byte) bool
+
 	t       *testing.T
 	backend *backend.Backend
+	address string // of the engine
 
 	mu    sync.Mutex
 	calls map[string]int // by the name of the operation
@@ -64,7 +68,7 @@ func Start(t *testing.T, engine *local.Engine) *Cloud {
 	}
 	c := &Cloud{
 		Tables: tables, Store: b.Store(tables, nil), Queues: &backend.Queues{Now: time.Now},
-		Logs: &Logs{}, t: t, backend: b, calls: map[string]int{},
+		Logs: &Logs{}, t: t, backend: b, address: engine.Endpoint, calls: map[string]int{},
 	}
 	c.Variables = variables(tables)
 	c.Stacks = map[string]map[string]string{"prod": outputs(c.Variables)}
@@ -188,6 +192,10 @@ func (c *Cloud) handler(dynamodb http.Handler) http.Handler {
 		c.mu.Lock()
 		c.calls[operation]++
 		c.mu.Unlock()
+		if c.denies(r, operation) {
+			relay(w, r, refusing{"AccessDeniedException", "not authorized to perform: " + operation})
+			return
+		}
 		switch service {
 		case "DynamoDB_20120810":
 			dynamodb.ServeHTTP(w, r)
@@ -202,6 +210,18 @@ func (c *Cloud) handler(dynamodb http.Handler) http.Handler {
 			http.Error(w, "", http.StatusNotImplemented)
 		}
 	})
+}
+
+func (c *Cloud) denies(r *http.Request, operation string) bool {
+	if c.Denies == nil {
+		return false
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		c.t.Error(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return c.Denies(operation, body)
 }
 
 // relay answers with what a round tripper says.

@@ -38,7 +38,7 @@ func (l *Logs) serve(w http.ResponseWriter, r *http.Request, operation string) {
 		StartTime                              int64
 	}
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || operation != "FilterLogEvents" || in.LogGroupName != LogGroup {
-		relay(w, r, refusing{})
+		relay(w, r, refusing{"ResourceNotFoundException", "The specified log group does not exist."})
 		return
 	}
 	l.mu.Lock()
@@ -60,9 +60,9 @@ func (l *Logs) serve(w http.ResponseWriter, r *http.Request, operation string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"events": page, "nextToken": next})
 }
 
-// refusing knows no log group.
-type refusing struct{}
+// refusing answers with an error.
+type refusing struct{ code, message string }
 
-func (refusing) RoundTrip(r *http.Request) (*http.Response, error) {
-	return backend.Answer(r, http.StatusBadRequest, "ResourceNotFoundException", "The specified log group does not exist."), nil
+func (e refusing) RoundTrip(r *http.Request) (*http.Response, error) {
+	return backend.Answer(r, http.StatusBadRequest, e.code, e.message), nil
 }
