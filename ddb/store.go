@@ -3,6 +3,7 @@ package ddb
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -80,8 +81,8 @@ func (s *Store) Add(ctx context.Context, key ordering.Key, add ordering.Addition
 }
 
 // CatchUp moves the cursor through what is counted.
-func (s *Store) CatchUp(ctx context.Context, key ordering.Key, at *ordering.Entity, through int64, token string) (*ordering.Entity, error) {
-	update, err := s.Tables.catchUpUpdate(key, at, through, token)
+func (s *Store) CatchUp(ctx context.Context, key ordering.Key, at *ordering.Entity, through int64, gapSince time.Time, token string) (*ordering.Entity, error) {
+	update, err := s.Tables.catchUpUpdate(key, at, through, gapSince, token)
 	if err != nil {
 		return nil, failed("catch up", key, err)
 	}

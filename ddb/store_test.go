@@ -25,6 +25,7 @@ var engineNeeds = map[string][]local.Name{
 	"MergeTakesMaxParts":               {besideParent},
 	"MergeForgetsTheOldLastEvent":      {removes},
 	"AddCreatesAndAdds":                {removes},
+	"CatchUpMakesAttemptsStartAgain":   {removes},
 	"AddIsExact":                       {local.ExactAdd, local.ExactIntegers, local.ExactSets},
 	"AddOutOfRangeWritesNothing":       {local.NumberRange},
 	"AddMarkedOutOfRangeWritesNothing": {local.NumberRange},

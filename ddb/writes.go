@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -185,11 +186,16 @@ func (t Tables) markedUpdate(key ordering.Key, amounts map[string]events.Number,
 
 // catchUpUpdate moves the cursor through numbers that are counted already. Only a catching up takes numbers out of the
 // set, so whatever is added meanwhile stays in it.
-func (t Tables) catchUpUpdate(key ordering.Key, at *ordering.Entity, through int64, token string) (*types.Update, error) {
+func (t Tables) catchUpUpdate(key ordering.Key, at *ordering.Entity, through int64, gapSince time.Time, token string) (*types.Update, error) {
 	x := newExpression()
 	x.require(x.compare(attrGen, "=", integer(at.Gen)))
 	x.require(x.compare(attrApplied, "=", integer(at.Applied)))
 	x.set(attrApplied, integer(through))
+	x.remove(attrEscalations)
+	x.remove(attrEscalateAt)
+	if !gapSince.IsZero() {
+		x.set(attrGapSince, instant(gapSince))
+	}
 	x.set(attrToken, text(token))
 	x.add(attrRev, integer(1))
 	if passed := at.Ahead.Without(at.Ahead.Above(through)...); len(passed) > 0 {

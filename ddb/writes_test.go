@@ -111,7 +111,7 @@ func TestEveryWriteHasACondition(t *testing.T) {
 	merge, err1 := testTables.mergeUpdate(testKey, ordering.Merge{Parts: []ordering.Part{{Name: "a", Clock: "1", Tomb: true}}})
 	add, err2 := testTables.addUpdate(testKey, ordering.Addition{Numbers: []int64{1}})
 	first, err3 := testTables.firstAddUpdate(testKey, ordering.Addition{Numbers: []int64{1}, GapSince: time.Unix(1, 0)})
-	up, err4 := testTables.catchUpUpdate(testKey, old, 1, "t")
+	up, err4 := testTables.catchUpUpdate(testKey, old, 1, time.Time{}, "t")
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"inorder/events"
 )
@@ -182,13 +183,23 @@ func (r *deltaRun) tidy(ctx context.Context, now *Entity, added int) {
 		next := *now
 		next.Rev, next.Token = now.Rev+1, r.NewToken()
 		next.catchUp()
-		next.settleGap(now, r.Now(), false, now.Gap.Since)
+		next.settleGap(now, r.Now(), false, noInstant)
 		if there, _, err := r.swap(ctx, r.key, now, &next); err == nil {
 			r.learn(there)
 		}
 	case lag/catchUpLag > max(0, lag-added)/catchUpLag:
-		if there, err := r.Store.CatchUp(ctx, r.key, now, now.Effective(), r.NewToken()); err == nil {
+		if there, err := r.Store.CatchUp(ctx, r.key, now, now.Effective(), r.gapSince(now), r.NewToken()); err == nil {
 			r.learn(there)
 		}
 	}
+}
+
+// gapSince is how old the gap is that a catching up leaves: from now. The witnesses of the one before are passed, and
+// when those of the next one came nobody knows; dozens of numbers later it is most likely young. An entity whose events
+// keep coming out of order would otherwise be asked for every minute, each time for what is just on its way.
+func (r *deltaRun) gapSince(now *Entity) time.Time {
+	if now.Gap == nil {
+		return noInstant
+	}
+	return r.Now()
 }

@@ -387,9 +387,9 @@ func (h hand) Add(ctx context.Context, key ordering.Key, a ordering.Addition) (*
 	return asked(h, fmt.Sprint("add ", a.Numbers), func() (*ordering.Entity, error) { return h.game.store.Add(ctx, key, a) })
 }
 
-func (h hand) CatchUp(ctx context.Context, key ordering.Key, at *ordering.Entity, through int64, token string) (*ordering.Entity, error) {
+func (h hand) CatchUp(ctx context.Context, key ordering.Key, at *ordering.Entity, through int64, gapSince time.Time, token string) (*ordering.Entity, error) {
 	return asked(h, fmt.Sprint("catch up ", through), func() (*ordering.Entity, error) {
-		return h.game.store.CatchUp(ctx, key, at, through, token)
+		return h.game.store.CatchUp(ctx, key, at, through, gapSince, token)
 	})
 }
 

@@ -308,8 +308,8 @@ func (v view) Add(ctx context.Context, key ordering.Key, a ordering.Addition) (*
 	return call(v, fmt.Sprint("add ", a.Numbers), func() (*ordering.Entity, error) { return v.store.Add(ctx, key, a) })
 }
 
-func (v view) CatchUp(ctx context.Context, key ordering.Key, at *ordering.Entity, through int64, token string) (*ordering.Entity, error) {
-	return call(v, fmt.Sprint("catch up ", through), func() (*ordering.Entity, error) { return v.store.CatchUp(ctx, key, at, through, token) })
+func (v view) CatchUp(ctx context.Context, key ordering.Key, at *ordering.Entity, through int64, gapSince time.Time, token string) (*ordering.Entity, error) {
+	return call(v, fmt.Sprint("catch up ", through), func() (*ordering.Entity, error) { return v.store.CatchUp(ctx, key, at, through, gapSince, token) })
 }
 
 func (v view) AddMarked(ctx context.Context, key ordering.Key, amounts map[string]events.Number, last ordering.Last, markers []ordering.Marker) error {

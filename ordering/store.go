@@ -40,8 +40,9 @@ type Store interface {
 
 	// CatchUp moves the cursor from at.Applied to through and forgets the numbers ahead that it passed, provided that
 	// cursor and generation are as in at. Numbers that are added meanwhile do not disturb it, for a number leaves the
-	// set by a catching up only. It returns the entity as it is then.
-	CatchUp(ctx context.Context, key Key, at *Entity, through int64, token string) (*Entity, error)
+	// set by a catching up only. Attempts at a gap start again; where gapSince is not zero, at has a gap and is that old
+	// from now on. It returns the entity as it is then.
+	CatchUp(ctx context.Context, key Key, at *Entity, through int64, gapSince time.Time, token string) (*Entity, error)
 
 	// AddMarked lets the database add the amounts, provided that no marker is there yet.
 	AddMarked(ctx context.Context, key Key, amounts map[string]events.Number, last Last, markers []Marker) error

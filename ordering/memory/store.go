@@ -242,12 +242,18 @@ func (s *Store) Add(_ context.Context, key ordering.Key, a ordering.Addition) (*
 }
 
 // CatchUp implements ordering.Store.
-func (s *Store) CatchUp(_ context.Context, key ordering.Key, at *ordering.Entity, through int64, token string) (*ordering.Entity, error) {
+func (s *Store) CatchUp(_ context.Context, key ordering.Key, at *ordering.Entity, through int64, gapSince time.Time, token string) (*ordering.Entity, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.entity(key)
 	next := clone(now)
 	next.Rev, next.Applied, next.Ahead, next.Token = now.Rev+1, through, now.Ahead.Above(through), token
+	if gap := now.Gap; gap != nil {
+		next.Gap = &ordering.Gap{Since: gap.Since}
+		if !gapSince.IsZero() {
+			next.Gap.Since = gapSince
+		}
+	}
 	if err := s.write(key, nil, now.Exists && now.Gen == at.Gen && now.Applied == at.Applied, next); err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func addRange(s *suite) {
 func catchUp(s *suite) {
 	key := s.key()
 	at := s.add(key, addition("1", 1, 2, 4))
-	e, err := s.store.CatchUp(s.ctx, key, at, 2, "t-up")
+	e, err := s.store.CatchUp(s.ctx, key, at, 2, time.Time{}, "t-up")
 	s.ok(err)
 	s.unchanged(key, e)
 	want := *at
@@ -177,7 +177,7 @@ func catchUp(s *suite) {
 	s.same(e, &want)
 
 	s.add(key, addition("1", 3))
-	e, err = s.store.CatchUp(s.ctx, key, s.entity(key), 4, "t-all")
+	e, err = s.store.CatchUp(s.ctx, key, s.entity(key), 4, time.Time{}, "t-all")
 	s.ok(err)
 	if e.Applied != 4 || len(e.Ahead) != 0 {
 		s.Fatalf("cursor %d with %v ahead, want 4 and none", e.Applied, e.Ahead)
@@ -186,11 +186,32 @@ func catchUp(s *suite) {
 	s.add(key, addition("1", 5))
 }
 
+// catchUpGap: a cursor that moves makes attempts start again, and what gap remains as old as the caller says.
+func catchUpGap(s *suite) {
+	key := s.key()
+	gap := addition("1", 1, 2, 9)
+	gap.GapSince = time.Unix(100, 0).UTC()
+	s.add(key, gap)
+	tried := *s.entity(key)
+	tried.Gap = &ordering.Gap{Since: time.Unix(100, 0).UTC(), Escalations: 3, EscalateAt: time.Unix(200, 0).UTC()}
+	s.swap(key, tried)
+	e, err := s.store.CatchUp(s.ctx, key, s.entity(key), 1, time.Time{}, "t1")
+	s.ok(err)
+	if e.Gap == nil || *e.Gap != (ordering.Gap{Since: time.Unix(100, 0).UTC()}) {
+		s.Fatalf("caught up, the gap is %+v", e.Gap)
+	}
+	e, err = s.store.CatchUp(s.ctx, key, e, 2, time.Unix(300, 0).UTC(), "t2")
+	s.ok(err)
+	if e.Gap == nil || *e.Gap != (ordering.Gap{Since: time.Unix(300, 0).UTC()}) {
+		s.Fatalf("caught up with another age, the gap is %+v", e.Gap)
+	}
+}
+
 func catchUpUndisturbed(s *suite) {
 	key := s.key()
 	at := s.add(key, addition("1", 1, 2))
 	s.add(key, addition("1", 3, 9))
-	e, err := s.store.CatchUp(s.ctx, key, at, 2, "t-up")
+	e, err := s.store.CatchUp(s.ctx, key, at, 2, time.Time{}, "t-up")
 	s.ok(err)
 	if e.Token != "t-up" || !sameCursor(e.Cursor, ordering.Cursor{Applied: 2, Ahead: ordering.Numbers{3, 9}}) {
 		s.Fatalf("after catching up beside an addition: %+v", e.Cursor)
@@ -201,9 +222,9 @@ func catchUpUndisturbed(s *suite) {
 func catchUpLoses(s *suite) {
 	key := s.key()
 	at := s.add(key, addition("1", 1, 2, 3))
-	_, err := s.store.CatchUp(s.ctx, key, at, 2, "t1")
+	_, err := s.store.CatchUp(s.ctx, key, at, 2, time.Time{}, "t1")
 	s.ok(err)
-	_, err = s.store.CatchUp(s.ctx, key, at, 3, "t2")
+	_, err = s.store.CatchUp(s.ctx, key, at, 3, time.Time{}, "t2")
 	s.lostTo(key, err)
 
 	other := *s.entity(key)
@@ -212,10 +233,10 @@ func catchUpLoses(s *suite) {
 	at = s.entity(key)
 	was := *at
 	was.Gen = 0
-	_, err = s.store.CatchUp(s.ctx, key, &was, 3, "t3")
+	_, err = s.store.CatchUp(s.ctx, key, &was, 3, time.Time{}, "t3")
 	s.lostTo(key, err)
 
-	_, err = s.store.CatchUp(s.ctx, s.key(), at, 3, "t4")
+	_, err = s.store.CatchUp(s.ctx, s.key(), at, 3, time.Time{}, "t4")
 	if gone := s.lost(err); gone.Now == nil || gone.Now.Exists {
 		s.Fatalf("an entity that is not there was caught up with: %+v", gone)
 	}

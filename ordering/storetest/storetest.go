@@ -76,6 +76,7 @@ var tests = []struct {
 	{"CatchUpPassesNumbers", catchUp},
 	{"CatchUpIsNotDisturbedByAdd", catchUpUndisturbed},
 	{"CatchUpComparesTheCursor", catchUpLoses},
+	{"CatchUpMakesAttemptsStartAgain", catchUpGap},
 	{"AddMarkedAddsOnce", addMarked},
 	{"AddMarkedOutOfRangeWritesNothing", addMarkedRange},
 	{"MarkersComeWithTheWrite", markersWithWrite},
