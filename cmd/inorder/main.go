@@ -15,6 +15,7 @@ import (
 	"inorder/cmd/inorder/inspect"
 	"inorder/cmd/inorder/run"
 	"inorder/cmd/inorder/scenario"
+	"inorder/cmd/inorder/skip"
 	"inorder/cmd/inorder/validate"
 )
 
@@ -26,6 +27,7 @@ type commands struct {
 
 	Gaps    gaps.Command    `cmd:"" help:"List what is missing, blocked or owed, oldest first." group:"Operate a deployment:"`
 	Inspect inspect.Command `cmd:"" help:"Show all that is known of one entity, on one page." group:"Operate a deployment:"`
+	Skip    skip.Command    `cmd:"" help:"Pass numbers that are lost for good (a dry run without --yes)." group:"Operate a deployment:"`
 }
 
 // A command is what each of them does. The exit code is 0 when all is well, 1 when something was found or failed, and 2
