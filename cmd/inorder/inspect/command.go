@@ -10,7 +10,6 @@ import (
 
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/terminal"
-	"inorder/ddb"
 	"inorder/events"
 	"inorder/ordering"
 )
@@ -18,14 +17,12 @@ import (
 // Command is `inorder inspect`.
 type Command struct {
 	stack.Flags
-	Stream   string  `arg:"" name:"stream" help:"A stream of streams.yaml."`
-	Entity   string  `arg:"" name:"entity" help:"The entity's id, byte for byte."`
-	Source   *string `help:"Whose history, where each source has its own." placeholder:"NAME"`
-	History  int64   `help:"Look at so many numbers of the log up to the cursor." default:"20"`
-	Logs     bool    `help:"Add the consumer's log lines about the entity, from CloudWatch Logs."`
-	LogGroup string  `help:"Where they are (default: the variable CONSUMER_LOG_GROUP, or the stack's output ConsumerLogGroup)." placeholder:"GROUP"`
-	Since    string  `help:"How far back log lines are looked for, such as 90m or 14d." default:"1d"`
-	JSON     bool    `name:"json" help:"Print one JSON object."`
+	stack.Entity
+	History  int64  `help:"Look at so many numbers of the log up to the cursor." default:"20"`
+	Logs     bool   `help:"Add the consumer's log lines about the entity, from CloudWatch Logs."`
+	LogGroup string `help:"Where they are (default: the variable CONSUMER_LOG_GROUP, or the stack's output ConsumerLogGroup)." placeholder:"GROUP"`
+	Since    string `help:"How far back log lines are looked for, such as 90m or 14d." default:"1d"`
+	JSON     bool   `name:"json" help:"Print one JSON object."`
 
 	Now       func() time.Time `kong:"-"` // nil: the wall clock
 	Width     int              `kong:"-"` // 0: the terminal's
@@ -83,11 +80,7 @@ func (c *Command) read(ctx context.Context) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream := streams.Stream(c.Stream)
-	if stream == nil {
-		return nil, stack.Usagef("streams.yaml has no stream %s", terminal.Escape(c.Stream))
-	}
-	key, err := c.key(streams, stream)
+	stream, key, err := c.In(streams)
 	if err != nil {
 		return nil, err
 	}
@@ -101,34 +94,9 @@ func (c *Command) read(ctx context.Context) (*Page, error) {
 		return nil, err
 	}
 	if p == nil {
-		return nil, neverSeen(key)
+		return nil, stack.NeverSeen(key)
 	}
 	return p, c.addLines(ctx, connection, p, stream, key, now)
-}
-
-func (c *Command) key(streams *events.Config, stream *events.Stream) (ordering.Key, error) {
-	key := ordering.Key{Consumer: streams.Consumer, Stream: stream.Name, ID: c.Entity, PerSource: stream.PerSource}
-	switch {
-	case stream.PerSource && c.Source == nil:
-		return key, stack.Usagef("in stream %s each source has a history of its own: say whose with --source", stream.Name)
-	case !stream.PerSource && c.Source != nil:
-		return key, stack.Usagef("in stream %s all sources share one history: leave --source out", stream.Name)
-	case c.Source != nil:
-		key.Source = *c.Source
-	}
-	if err := ddb.CheckKey(key); err != nil {
-		return key, stack.Usagef("no such entity can be: %v", err)
-	}
-	return key, nil
-}
-
-func neverSeen(key ordering.Key) error {
-	of := ""
-	if key.PerSource {
-		of = fmt.Sprintf(" of source %s", terminal.Escape(key.Source))
-	}
-	return fmt.Errorf("%s has never seen %s of stream %s%s: ids are byte for byte, and case counts",
-		terminal.Escape(key.Consumer), terminal.Escape(key.ID), terminal.Escape(key.Stream), of)
 }
 
 func (c *Command) addLines(ctx context.Context, connection *stack.Connection, p *Page, stream *events.Stream, key ordering.Key, now time.Time) error {

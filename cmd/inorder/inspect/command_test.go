@@ -50,7 +50,7 @@ func (w *world) have(more ...string) {
 func (w *world) shows(name string, exitCode int, stream, entity string, change func(*Command)) {
 	w.t.Helper()
 	c := &Command{
-		Flags: w.Flags("testdata/streams.yaml"), Stream: stream, Entity: entity, History: 20, Since: "1d",
+		Flags: w.Flags("testdata/streams.yaml"), Entity: stack.Entity{Stream: stream, Entity: entity}, History: 20, Since: "1d",
 		Now: func() time.Time { return began.Add(2*time.Hour + 5*time.Minute) },
 	}
 	if change != nil {
