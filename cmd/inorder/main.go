@@ -13,6 +13,7 @@ import (
 	"inorder/cmd/inorder/demo"
 	"inorder/cmd/inorder/gaps"
 	"inorder/cmd/inorder/inspect"
+	"inorder/cmd/inorder/republish"
 	"inorder/cmd/inorder/run"
 	"inorder/cmd/inorder/scenario"
 	"inorder/cmd/inorder/skip"
@@ -25,9 +26,10 @@ type commands struct {
 	Scenario scenario.Command `cmd:"" help:"Play scenario files: messages, faults and expectations in virtual time."`
 	Validate validate.Command `cmd:"" help:"List every fault of a streams.yaml with its line."`
 
-	Gaps    gaps.Command    `cmd:"" help:"List what is missing, blocked or owed, oldest first." group:"Operate a deployment:"`
-	Inspect inspect.Command `cmd:"" help:"Show all that is known of one entity, on one page." group:"Operate a deployment:"`
-	Skip    skip.Command    `cmd:"" help:"Pass numbers that are lost for good (a dry run without --yes)." group:"Operate a deployment:"`
+	Gaps      gaps.Command      `cmd:"" help:"List what is missing, blocked or owed, oldest first." group:"Operate a deployment:"`
+	Inspect   inspect.Command   `cmd:"" help:"Show all that is known of one entity, on one page." group:"Operate a deployment:"`
+	Skip      skip.Command      `cmd:"" help:"Pass numbers that are lost for good (a dry run without --yes)." group:"Operate a deployment:"`
+	Republish republish.Command `cmd:"" help:"Ask the producer to send what is missing of an entity again." group:"Operate a deployment:"`
 }
 
 // A command is what each of them does. The exit code is 0 when all is well, 1 when something was found or failed, and 2
