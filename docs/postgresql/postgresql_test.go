@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"inorder/events"
@@ -98,6 +99,17 @@ func lastColumn[T any](row pgx.CollectableRow) (T, error) {
 	return v, row.Scan(into...)
 }
 
+// begin starts a transaction that does not outlive the test: the pool waits for it.
+func begin(t *testing.T, db *pgxpool.Pool) pgx.Tx {
+	t.Helper()
+	tx, err := db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) }) // does nothing where it is over
+	return tx
+}
+
 func write(ctx context.Context, db database, id, plan, eventID string) (seq int64, err error) {
 	return seq, db.QueryRow(ctx, writeSQL, id, plan, eventID).Scan(&seq)
 }
@@ -168,10 +180,7 @@ func TestVersionsFollowCommitOrder(t *testing.T) {
 func TestARolledBackWriteLeavesNothing(t *testing.T) {
 	db := newDatabase(t, schemaSQL)
 	mustWrite(t, db, "s1", "basic")
-	tx, err := db.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := begin(t, db)
 	if seq := mustWrite(t, tx, "s1", "gold"); seq != 2 {
 		t.Fatalf("the second write has the number %d", seq)
 	}
@@ -321,6 +330,29 @@ func TestPollersLoseNothing(t *testing.T) {
 	}
 	if unsent := one[int64](t, db, `SELECT count(*) FROM outbox WHERE sent_at IS NULL`); unsent != 0 {
 		t.Errorf("%d rows are not noted as sent", unsent)
+	}
+}
+
+// While one poller has rows in hand, another neither waits for them nor takes them.
+func TestPollersTakeDifferentRows(t *testing.T) {
+	db := newDatabase(t, schemaSQL)
+	for i := range 25 {
+		mustWrite(t, db, "s1", fmt.Sprintf("plan%d", i))
+	}
+	taken := map[string]bool{}
+	for _, want := range []int{10, 10, 5} {
+		poller := begin(t, db)
+		run(t, poller, `SET LOCAL lock_timeout = '1s'`)
+		bodies := column[string](t, poller, takeSQL)
+		for _, body := range bodies {
+			if taken[body] {
+				t.Errorf("%s is taken twice", body)
+			}
+			taken[body] = true
+		}
+		if len(bodies) != want {
+			t.Errorf("%d rows taken instead of %d", len(bodies), want)
+		}
 	}
 }
 

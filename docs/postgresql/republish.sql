@@ -8,14 +8,17 @@ WITH request AS (
 ), kept AS ( -- what can be sent again
     SELECT o.seq, o.body
     FROM request q
-    CROSS JOIN unnest(q.asked) AS part
     JOIN outbox o USING (stream, entity_id, source, generation)
-    WHERE o.seq >= lower(part) AND o.seq < upper(part)
+    WHERE o.seq >= lower(q.asked) AND o.seq < upper(q.asked) AND o.seq <@ q.asked
 ), head AS ( -- the newest number: nothing is said about those above it
-    SELECT h.proves_above, greatest(h.seq, (
-               SELECT max(o.seq) FROM outbox o JOIN request USING (stream, entity_id, source, generation)), 0) AS seq
+    SELECT h.proves_above, greatest(h.seq, newest.seq, 0) AS seq
     FROM request q
     LEFT JOIN outbox_head h USING (stream, entity_id, source, generation)
+    LEFT JOIN LATERAL (
+        SELECT o.seq FROM outbox o
+        WHERE (o.stream, o.entity_id, o.source, o.generation) = (q.stream, q.entity_id, q.source, q.generation)
+        ORDER BY o.seq DESC LIMIT 1
+    ) AS newest ON true
 ), missing AS (
     SELECT q.asked * int8multirange(int8range(1, head.seq + 1))
            - coalesce((SELECT range_agg(int8range(seq, seq, '[]')) FROM kept), '{}') AS numbers,

@@ -13,7 +13,7 @@ CREATE TABLE outbox (
     generation   bigint      NOT NULL DEFAULT 0,
     seq          bigint      NOT NULL,
     event_id     text        NOT NULL,
-    body         text        NOT NULL, -- the message as it is sent; json and jsonb would give back other bytes
+    body         text        NOT NULL, -- the message as it is sent; jsonb would give back other bytes
     published_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     expires_at   timestamptz NOT NULL DEFAULT clock_timestamp() + interval '28 days',
     sent_at      timestamptz, -- when SQS had it

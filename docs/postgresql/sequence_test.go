@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"pgregory.net/rapid"
 
 	"inorder/events"
@@ -32,15 +31,6 @@ func prices(ranges ...events.Range) events.RepublishRequest {
 func mustPrice(t fatal, db database, eventID string) int64 {
 	t.Helper()
 	return one[int64](t, db, sequenceWriteSQL, eventID, "apple", "1.20")
-}
-
-func begin(t *testing.T, db *pgxpool.Pool) pgx.Tx {
-	t.Helper()
-	tx, err := db.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tx
 }
 
 // A sequence gives numbers out of commit order and leaves holes: why the version column is the better numbering.
@@ -87,13 +77,11 @@ func TestAnOpenTransactionsNumberIsNotVoided(t *testing.T) {
 			if refused := (*pgconn.PgError)(nil); !errors.As(err, &refused) || refused.Code != "55P03" {
 				t.Fatalf("the lock is had while number 1 is open: %v", err)
 			}
-			_ = relay.Rollback(t.Context())
 
 			if err := end.end(slow); err != nil {
 				t.Fatal(err)
 			}
 			relay = begin(t, db)
-			defer relay.Rollback(t.Context()) //nolint:errcheck // it has only read
 			if n := run(t, relay, sequenceLockSQL, text(t, asked)); n != 1 {
 				t.Fatalf("%d locks", n)
 			}
