@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"inorder/ddb"
 	"inorder/ddb/local"
@@ -349,6 +351,50 @@ func TestOutboxLostAnswers(t *testing.T) {
 		})
 	}
 }
+
+// Who meets another transaction tries again, for nothing was written; who may not write at all is told so at once.
+func TestOutboxRefusedTries(t *testing.T) {
+	const cancelled = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no","CancellationReasons":[%s]}`
+	conflict, none := `{"Code":"TransactionConflict","Message":"no"}`, `{"Code":"None"}`
+	for _, tt := range []struct {
+		name, answer string
+		tries        int
+		want         error
+	}{
+		{"another transaction holds the head", fmt.Sprintf(cancelled, conflict+","+none), 2, nil},
+		{"throttled", fmt.Sprintf(cancelled, `{"Code":"ThrottlingError","Message":"no"},`+none), 1, ordering.ErrThrottled},
+		{"denied", `{"__type":"com.amazon.coral.service#AccessDeniedException","message":"no"}`, 1, errDenied},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			engine := startEngine(t, local.Dynoxide)
+			tries := 0
+			o := newOutbox(t, engine, ddb.ClientOptions{Attempts: 1, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
+					if tries++; tries == 1 {
+						refusal := answer(http.StatusBadRequest, "")
+						refusal.Body = io.NopCloser(strings.NewReader(tt.answer))
+						return refusal, nil
+					}
+				}
+				return local.Transport().RoundTrip(r)
+			})})
+			o.Wait = func(context.Context, int) {}
+			at, err := o.Write(t.Context(), posted())
+			if api := smithy.APIError(nil); errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException" {
+				err = errors.Join(err, errDenied)
+			}
+			if !errors.Is(err, tt.want) || tt.want == nil && (err != nil || at.Seq != 1) || errors.Is(err, ddb.ErrOutcomeUnknown) || tries != tt.tries {
+				t.Errorf("%+v, %v after %d tries", at, err, tries)
+			}
+		})
+	}
+}
+
+var errDenied = errors.New("access denied")
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // faultyTransactions answers transactions as listed and lets everything else through.
 type faultyTransactions struct {

@@ -1,9 +1,11 @@
 package functions
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"regexp"
 	"slices"
@@ -358,11 +360,26 @@ func relayCosts(t *testing.T, engine *local.Engine) map[string]relayCost {
 	measure("relayed in a batch of ten of one entity, with its note", 10, time.Minute, relayed(hot...))
 	measure("a note alone, its event still the newest: a mark", 1, 0, noted(ask(1, 3)))
 	measure("a note in a batch of ten, each still the newest: marks", 10, 0, noted(ask(1, ten...)))
+	for range ten {
+		write("hot")
+	}
+	measure("sent again, ten of one entity in a request", 10, 0, noted(queueBatch(t, `{"stream":"ledger","entity_id":"hot","ranges":[[1,10]]}`)))
+	measure("gone, ten of one entity in a request: one void event", 10, 0, func(b *relayBench) {
+		b.Relay.outbox = &forgetful{outbox}
+		b.handle(t, t.Context(), queueBatch(t, `{"stream":"ledger","entity_id":"hot","ranges":[[1,10]]}`))
+	})
 	for _, e := range ten {
 		write(fmt.Sprint(e))
 	}
 	measure("a note whose entity has moved on", 10, 0, noted(ask(1, ten...)))
 	return costs
+}
+
+// forgetful is an outbox whose rows of generation 0 are gone.
+type forgetful struct{ *ddb.Outbox }
+
+func (f *forgetful) Rows(ctx context.Context, key ddb.OutboxKey, _, first, last int64) iter.Seq2[ddb.OutboxRow, error] {
+	return f.Outbox.Rows(ctx, key, ddb.MaxGeneration, first, last)
 }
 
 // documented compares a page's table with what was measured: every row is measured, and everything measured is a row.

@@ -58,14 +58,11 @@ type fakeBatchSQS struct {
 	before   func(request int, url string) error // fails a whole request
 }
 
-func (f *fakeBatchSQS) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+func (f *fakeBatchSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.requests++
 	url := *in.QueueUrl
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
 	if f.before != nil {
 		if err := f.before(f.requests, url); err != nil {
 			return nil, err

@@ -98,7 +98,7 @@ func TestRelayTriggers(t *testing.T) {
 	b := newRelayBench(t)
 	for _, batch := range []string{
 		`{}`, `{"Records":[]}`, `[]`, `{"Records":[{"eventSource":"aws:s3"}]}`,
-		`{"Records":[{"eventSource":"aws:sqs","messageId":"m"},{"eventSource":"aws:dynamodb"}]}`,
+		`{"Records":[{"eventSource":"aws:sqs","messageId":"m"},{"eventSource":"aws:dynamodb","messageId":"n"}]}`,
 		`{"Records":[{"eventSource":"aws:sqs"}]}`,
 	} {
 		if out, err := b.Handle(t.Context(), json.RawMessage(batch)); err == nil {
