@@ -38,15 +38,19 @@ func QueueARN(url string) string {
 	return "arn:aws:sqs:eu-west-1:" + account + ":" + url[strings.LastIndexByte(url, '/')+1:]
 }
 
-// Queues are SQS queues in memory that know SendMessage and SendMessageBatch, as far as their callers can tell: the limits
-// of a message, and the five minutes in which a FIFO queue drops what has the same deduplication id. They also say how
-// deep they are. They are the round tripper of an SQS client.
+// Queues are SQS queues in memory, as far as their callers can tell: the limits of a message, the five minutes in which a
+// FIFO queue drops what has the same deduplication id, and the time for which what was received is hidden. They are the
+// round tripper of an SQS client.
 type Queues struct {
 	Now func() time.Time
+
+	// RedrivePolicies are told as they are, by URL; no message is moved for them.
+	RedrivePolicies map[string]string
 
 	mu     sync.Mutex
 	sent   map[string][]events.Message // by URL
 	first  map[string]time.Time
+	held   map[string]held // by the id of a message
 	number int
 }
 
@@ -84,7 +88,7 @@ func (q *Queues) Empty(url string) []events.Message {
 	return all
 }
 
-// RoundTrip answers SendMessage, SendMessageBatch and GetQueueAttributes as SQS does.
+// RoundTrip answers as SQS does what is sent, received, hidden and deleted, and how deep a queue is.
 func (q *Queues) RoundTrip(request *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
@@ -98,6 +102,14 @@ func (q *Queues) RoundTrip(request *http.Request) (*http.Response, error) {
 		return q.sendBatch(request, body), nil
 	case "GetQueueAttributes":
 		return q.depth(request, body), nil
+	case "ReceiveMessage":
+		return q.receive(request, body), nil
+	case "DeleteMessage":
+		return q.deleteMessage(request, body), nil
+	case "ChangeMessageVisibility":
+		return q.changeVisibility(request, body), nil
+	case "ChangeMessageVisibilityBatch":
+		return q.changeVisibilityBatch(request, body), nil
 	}
 	return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#UnsupportedOperation", operation), nil
 }
@@ -151,18 +163,22 @@ func (q *Queues) sendBatch(request *http.Request, body []byte) *http.Response {
 	return answer(request, http.StatusOK, out)
 }
 
-// depth answers GetQueueAttributes with how many messages a queue holds, as text like all attributes of a queue. Nobody
-// receives from these queues, so that none is invisible.
+// depth answers GetQueueAttributes with how many messages a queue holds, as text like all attributes of a queue.
 func (q *Queues) depth(request *http.Request, body []byte) *http.Response {
 	var in struct{ QueueUrl string }
 	if err := json.Unmarshal(body, &in); err != nil {
 		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#InvalidAddress", err.Error())
 	}
-	return answer(request, http.StatusOK, map[string]any{"Attributes": map[string]string{
-		"ApproximateNumberOfMessages":           strconv.Itoa(len(q.Sent(in.QueueUrl))),
-		"ApproximateNumberOfMessagesNotVisible": "0",
+	all, visible := len(q.Sent(in.QueueUrl)), q.Visible(in.QueueUrl)
+	attributes := map[string]string{
+		"ApproximateNumberOfMessages":           strconv.Itoa(visible),
+		"ApproximateNumberOfMessagesNotVisible": strconv.Itoa(all - visible),
 		"ApproximateNumberOfMessagesDelayed":    "0",
-	}})
+	}
+	if policy := q.RedrivePolicies[in.QueueUrl]; policy != "" {
+		attributes["RedrivePolicy"] = policy
+	}
+	return answer(request, http.StatusOK, map[string]any{"Attributes": attributes})
 }
 
 // take keeps the message, unless a FIFO queue had it within its five minutes, and returns its id.
