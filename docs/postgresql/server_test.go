@@ -93,15 +93,23 @@ func find() (string, error) {
 	if _, err := os.Stat(filepath.Join(installed, "bin", "initdb")); err != nil {
 		return "", errNoProgram
 	}
-	return filepath.EvalSymlinks(installed)
+	program, err := filepath.EvalSymlinks(installed)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(program)
 }
 
 func start(program string) (*server, error) {
-	dir, err := os.MkdirTemp("", "inorder-postgresql-")
+	as, err := unprivileged()
 	if err != nil {
 		return nil, err
 	}
-	as, err := unprivileged()
+	parent := os.TempDir()
+	if as != nil {
+		parent = "/tmp" // root's own may be closed to others
+	}
+	dir, err := os.MkdirTemp(parent, "inorder-postgresql-")
 	if err != nil {
 		return nil, err
 	}
@@ -236,6 +244,7 @@ func newDatabase(t *testing.T, files ...string) *pgxpool.Pool {
 	}
 	config.MaxConns = 20
 	config.ConnConfig.RuntimeParams["search_path"] = name
+	config.ConnConfig.RuntimeParams["lock_timeout"] = "10s" // a test that waits for itself fails, and does not hang
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
