@@ -13,6 +13,7 @@ import (
 	"inorder/cmd/inorder/demo"
 	"inorder/cmd/inorder/gaps"
 	"inorder/cmd/inorder/inspect"
+	"inorder/cmd/inorder/reconcile"
 	"inorder/cmd/inorder/republish"
 	"inorder/cmd/inorder/run"
 	"inorder/cmd/inorder/scenario"
@@ -28,6 +29,7 @@ type commands struct {
 
 	Gaps      gaps.Command      `cmd:"" help:"List what is missing, blocked or owed, oldest first." group:"Operate a deployment:"`
 	Inspect   inspect.Command   `cmd:"" help:"Show all that is known of one entity, on one page." group:"Operate a deployment:"`
+	Reconcile reconcile.Command `cmd:"" help:"Compare the entities with a file of truth, or with another consumer's." group:"Operate a deployment:"`
 	Skip      skip.Command      `cmd:"" help:"Pass numbers that are lost for good (a dry run without --yes)." group:"Operate a deployment:"`
 	Republish republish.Command `cmd:"" help:"Ask the producer to send what is missing of an entity again." group:"Operate a deployment:"`
 }

@@ -32,6 +32,9 @@ func TestOperatorsCommandsRunByTheirArguments(t *testing.T) {
 		{"inspect ledger a1 --stack prod --json", 0, `"balance": 1`},
 		{"inspect ledger a2", 1, "billing has never seen a2 of stream ledger"},
 		{"inspect ledger", 2, "expected"},
+		{"reconcile --truth testdata/truth.jsonl", 1, "balance     1     2"},
+		{"reconcile --against nobody --emit --json", 1, `"reconciliation_mismatches_total":1`},
+		{"reconcile", 2, "--truth FILE or --against CONSUMER"},
 		{"inspect ledger a1 --since yesterday", 2, "--since"},
 	} {
 		args := strings.Fields(row.args)

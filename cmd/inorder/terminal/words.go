@@ -80,6 +80,8 @@ func Fit(text string, columns int) string {
 func Count[N int | int64](n N, noun string) string {
 	switch {
 	case n == 1:
+	case strings.HasSuffix(noun, "ch"):
+		noun += "es"
 	case strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ay"):
 		noun = strings.TrimSuffix(noun, "y") + "ies"
 	default:
