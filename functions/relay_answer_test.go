@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	awsevents "github.com/aws/aws-lambda-go/events"
 	"pgregory.net/rapid"
 
 	"inorder/ddb"
@@ -288,7 +290,9 @@ func TestRelayCostsAreDocumented(t *testing.T) {
 	engine := startEngine(t)
 	telling := tellsUnits(t, engine)
 	measured := map[string]string{}
-	for name, c := range relayCosts(t, engine) {
+	all := relayCosts(t, engine)
+	maps.Copy(all, markCosts(t, engine))
+	for name, c := range all {
 		measured[name] = fmt.Sprintf("%v | %v | %v", c.requests, c.reads, c.writes)
 	}
 	if !telling {
@@ -372,6 +376,36 @@ func relayCosts(t *testing.T, engine *local.Engine) map[string]relayCost {
 		write(fmt.Sprint(e))
 	}
 	measure("a note whose entity has moved on", 10, 0, noted(ask(1, ten...)))
+	return costs
+}
+
+// markCosts measures what the consumer spends on a mark of a step stream.
+func markCosts(t *testing.T, engine *local.Engine) map[string]relayCost {
+	t.Helper()
+	costs := map[string]relayCost{}
+	for i, tt := range []struct {
+		name string
+		seq  int
+		cold bool
+	}{
+		{"a mark at the consumer, its event applied, the entity in its cache", 2, false},
+		{"a mark at the consumer, its event applied, the entity not in its cache", 2, true},
+		{"a mark at the consumer, its event lost: it opens the gap", 3, true},
+	} {
+		w := newMeasured(t, engine, fmt.Sprint("mark-", i), plain)
+		c := w.instance()
+		w.deliver(t, c, "1 2")
+		if tt.cold {
+			c = w.instance()
+		}
+		w.requests.reset()
+		w.meter.Reset()
+		mark := written(events.MarkEvent{Type: events.MarkType, Stream: "s", EntityID: "x", Seq: int64(tt.seq)})
+		if out, err := c.Handle(t.Context(), awsevents.SQSEvent{Records: []awsevents.SQSMessage{record("k", mark)}}); err != nil || len(out.BatchItemFailures) > 0 {
+			t.Errorf("%s: %+v, %v", tt.name, out, err)
+		}
+		costs[tt.name] = relayCost{0, w.meter.Used().ReadUnits, w.units()}
+	}
 	return costs
 }
 
