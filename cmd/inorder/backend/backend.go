@@ -96,9 +96,22 @@ func (b *Backend) CreateTables(ctx context.Context, prefix string) (ddb.Tables, 
 // AWS, without the pauses: nothing that fails here gets better with time. Nor does a try time out while an engine on a
 // busy machine takes its time.
 func (b *Backend) Store(tables ddb.Tables, rt http.RoundTripper) *ddb.Store {
+	return &ddb.Store{API: ddb.NewClient(b.engine.Config(), through(rt)), Tables: tables}
+}
+
+func through(rt http.RoundTripper) ddb.ClientOptions {
 	if rt == nil {
 		rt = local.Transport()
 	}
-	client := ddb.NewClient(b.engine.Config(), ddb.ClientOptions{Transport: rt, MaxPause: time.Nanosecond, TryTimeout: time.Minute})
-	return &ddb.Store{API: client, Tables: tables}
+	return ddb.ClientOptions{Transport: rt, MaxPause: time.Nanosecond, TryTimeout: time.Minute}
+}
+
+// CreateOutbox creates a producer's outbox table.
+func (b *Backend) CreateOutbox(ctx context.Context, name string) error {
+	return ddb.CreateOutbox(ctx, b.engine.Client(), name)
+}
+
+// Outbox is a producer's outbox, as it is or as its relay reads it. Its requests go where a store's do.
+func (b *Backend) Outbox(name string, rt http.RoundTripper, now func() time.Time) *ddb.Outbox {
+	return &ddb.Outbox{API: ddb.NewClient(b.engine.Config(), through(rt)), Table: name, Now: now, NewToken: newToken}
 }

@@ -125,7 +125,14 @@ func (b *Backend) Expire(ctx context.Context, tables ddb.Tables, now int64) erro
 
 // DropTables deletes both tables, so that a long run does not fill the engine.
 func (b *Backend) DropTables(ctx context.Context, tables ddb.Tables) error {
-	for _, name := range []string{tables.Entities, tables.Items} {
+	return b.drop(ctx, tables.Entities, tables.Items)
+}
+
+// DropOutbox deletes a producer's outbox table.
+func (b *Backend) DropOutbox(ctx context.Context, name string) error { return b.drop(ctx, name) }
+
+func (b *Backend) drop(ctx context.Context, names ...string) error {
+	for _, name := range names {
 		if err := b.call(ctx, "DeleteTable", map[string]any{"TableName": name}, &struct{}{}); err != nil {
 			return err
 		}
