@@ -147,7 +147,10 @@ func (p *deltaPlan) void(in deltaInput, span Range, counted []*job, e *events.Ev
 	}
 	var fresh Numbers
 	for _, r := range e.Ranges {
-		for n := max(r.First, span.First); n <= min(r.Last, span.Last); n++ {
+		if r.Last < span.First || span.First <= in.base.Effective() {
+			continue
+		}
+		for n := range between(max(r.First, span.First), min(r.Last, span.Last)) {
 			if !in.base.Ahead.Has(n) && !taken.Has(n) && !p.voided.Has(n) {
 				fresh = append(fresh, n)
 			}

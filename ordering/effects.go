@@ -35,7 +35,7 @@ func (r *stepRun) dispatch(ctx context.Context, e *Entity, ran map[int64]*events
 		if e.Dispatched.Gen == e.Gen {
 			first = e.Dispatched.Seq + 1
 		}
-		last := min(e.Applied, first+maxSend-1)
+		last := min(e.Applied, window(first, maxSend).Last)
 		from := first
 		if skipped := rangeOf(e.Skipped, first); skipped.Last > last { // it may be as long as it likes
 			last = min(e.Applied, skipped.Last)
@@ -83,7 +83,7 @@ func (r *stepRun) due(ctx context.Context, e *Entity, first, last int64, ran map
 	if err != nil {
 		return nil, err
 	}
-	for n := first; n <= last; n++ {
+	for n := range between(first, last) {
 		event, isHere := ran[n]
 		row, isLogged := rows[n]
 		switch {
@@ -107,13 +107,16 @@ func (r *stepRun) due(ctx context.Context, e *Entity, first, last int64, ran map
 
 // rowsFor reads the log for numbers that did not run in this invocation.
 func (r *stepRun) rowsFor(ctx context.Context, gen, first, last int64, ran map[int64]*events.Event) (map[int64]Row, error) {
-	for first <= last && ran[first] != nil {
+	if first > last {
+		return nil, nil
+	}
+	for first < last && ran[first] != nil {
 		first++
 	}
-	for last >= first && ran[last] != nil {
+	for first < last && ran[last] != nil {
 		last--
 	}
-	if first > last {
+	if ran[first] != nil {
 		return nil, nil
 	}
 	rows, err := r.Store.Rows(ctx, r.key, gen, first, last)

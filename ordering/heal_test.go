@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"inorder/events"
@@ -59,15 +58,13 @@ func (w *world) keeper(v view) *ordering.Keeper {
 // skip is an operator who gives up what the producer said to be gone.
 func (w *world) skip(v view) {
 	e := w.entity()
-	through := int64(0)
-	for _, r := range e.Missing(w.history.config.Streams[0]) {
-		for n := r.First; n <= r.Last && w.history.expired[ordering.Position{Gen: e.Gen, Seq: n}]; n++ {
-			through = n
-		}
-		break
-	}
-	if through == 0 {
+	missing := e.Missing(w.history.config.Streams[0])
+	if len(missing) == 0 {
 		return
+	}
+	through := missing[0].First - 1
+	for n := missing[0].First; n <= missing[0].Last && w.history.expired[ordering.Position{Gen: e.Gen, Seq: n}]; n++ {
+		through = n
 	}
 	done, err := w.keeper(v).Skip(context.Background(), w.history.key, w.history.config.Streams[0], ordering.Skip{
 		Generation: e.Gen, Through: through, Reason: "the producer no longer has it", By: "nobody",
@@ -166,6 +163,3 @@ func (v view) Bookmark(ctx context.Context, consumer string) (string, error) {
 func (v view) MoveBookmark(ctx context.Context, consumer, from, to string) error {
 	return v.store.MoveBookmark(ctx, consumer, from, to)
 }
-
-// isControl reports whether a message speaks about the order.
-func isControl(m *events.Message) bool { return strings.Contains(m.Body, `"type":"inorder.`) }

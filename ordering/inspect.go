@@ -76,7 +76,7 @@ func (r *sweepRun) inspectLog(ctx context.Context) error {
 	if err := r.extendRows(ctx, i.extend, now.Add(r.stream.ParkTTL).Truncate(time.Second)); err != nil {
 		return err
 	}
-	if mismatches := len(i.lost) + len(i.found); mismatches > 0 || e.rowsNeedLook(now) {
+	if mismatches := len(i.lost) + len(i.found); mismatches > 0 || e.rowsNeedLook(now) && len(i.old) == 0 {
 		if len(i.old) > 0 {
 			i.park.Look = now // until they are gone
 		}

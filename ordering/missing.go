@@ -24,6 +24,9 @@ func (e *Entity) Missing(s *events.Stream) []Range {
 func (c *Cursor) lacking(window int64) []Range {
 	from := c.Effective()
 	last := c.highest()
+	if last <= from {
+		return nil
+	}
 	if last-from > window {
 		last = from + window
 	}
@@ -39,6 +42,9 @@ func (c *Cursor) lacking(window int64) []Range {
 			}
 			if n > next {
 				missing = append(missing, Range{First: next, Last: n - 1})
+			}
+			if n == last {
+				return missing
 			}
 			next = n + 1
 		}

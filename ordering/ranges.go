@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -22,6 +23,17 @@ func addRange(ranges []Range, r Range) []Range {
 	out = append(out, r)
 	slices.SortFunc(out, func(a, b Range) int { return cmp.Compare(a.First, b.First) })
 	return out[max(0, len(out)-maxSkipped):]
+}
+
+// between yields the numbers from first to last, which may be the highest there is.
+func between(first, last int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		if first > last {
+			return
+		}
+		for n := first; yield(n) && n != last; n++ {
+		}
+	}
 }
 
 // rangeOf returns the range that holds n, zero where none does.

@@ -156,8 +156,11 @@ func spanOf(s *events.Stream, base *Entity, facts []*job) Range {
 	return span
 }
 
-// window is the numbers of a window that begins with first.
+// window is the numbers of a window that begins with first. Behind the highest number there is none.
 func window(first, length int64) Range {
+	if first < 1 {
+		return Range{First: maxNumber, Last: maxNumber}
+	}
 	if last := first + length - 1; last >= first {
 		return Range{First: first, Last: last}
 	}
@@ -188,7 +191,10 @@ func (p *stepPlan) control(in stepInput, span Range, candidates map[int64]*job, 
 		p.final[j] = done
 	default:
 		for _, r := range j.Event.Ranges {
-			for n := max(r.First, base.Applied+1, span.First); n <= min(r.Last, span.Last); n++ {
+			if r.Last <= base.Applied {
+				continue
+			}
+			for n := range between(max(r.First, base.Applied+1, span.First), min(r.Last, span.Last)) {
 				if candidates[n] == nil && !base.Waiting.Has(n) {
 					candidates[n] = j
 					p.voids[j]++

@@ -11,7 +11,10 @@ import (
 // foldRun folds the run into the projection, up to the first event that cannot be.
 func (p *stepPlan) foldRun(in stepInput, candidates map[int64]*job, end int64) {
 	next := p.next
-	for n := in.base.Applied + 1; n <= end; n++ {
+	if end == in.base.Applied {
+		return
+	}
+	for n := range between(in.base.Applied+1, end) {
 		row, isLogged := in.logged[n]
 		waits := in.base.Waiting.Has(n)
 		if waits && !isLogged { // deleted: the number is missing again

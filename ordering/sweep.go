@@ -56,8 +56,12 @@ func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity
 		if duty == NoDuty || ctx.Err() != nil || run.lost >= maxRounds {
 			break
 		}
-		lost := run.lost
-		if err := run.do(ctx, duty); err != nil {
+		lost, applied := run.lost, run.entity.Applied
+		err := run.do(ctx, duty)
+		if run.entity.Applied != applied && run.stream.Mode == events.Step {
+			run.tried[Escalate] = true // what it now lacks may come by itself: the next sweep asks for it
+		}
+		if err != nil {
 			run.tried[duty] = true
 			faults = append(faults, err)
 		} else if lost == run.lost { // who lost a race looks again whether there still is anything to do

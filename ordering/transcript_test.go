@@ -41,6 +41,16 @@ func TestTranscripts(t *testing.T) {
 				return ""
 			case "deliver":
 				return play.deliver(t, d.Input, d.HasArg("cold"))
+			case "sweep":
+				return play.sweep(t)
+			case "skip":
+				return play.skip(t, d)
+			case "expire":
+				play.store.Expire(play.now)
+				return ""
+			case "requests-fail":
+				play.unreachable = d.CmdArgs[0].Key == "yes"
+				return ""
 			case "advance":
 				by, err := time.ParseDuration(d.CmdArgs[0].Key)
 				if err != nil {
@@ -84,6 +94,9 @@ type transcript struct {
 	effects []string
 	copies  []string
 	tokens  int
+
+	requests    []string
+	unreachable bool // the republish queue
 }
 
 func (p *transcript) stream(text string) {
@@ -122,15 +135,98 @@ func (p *transcript) deliver(t *testing.T, input string, cold bool) string {
 		}
 		out.WriteString("\n")
 	}
+	p.tell(&out, report.Counts, before)
+	return out.String()
+}
+
+// tell what came of it beside the outcomes: what was counted, sent and written, and what the store holds then.
+func (p *transcript) tell(out *strings.Builder, counts map[ordering.Count]int, before int) {
+	for _, metric := range []string{ordering.MetricEscalated, ordering.MetricHealed, ordering.MetricVoid, ordering.MetricMismatches} {
+		if n := counts[ordering.Count{Metric: metric, EventType: "T"}]; n > 0 {
+			fmt.Fprintf(out, "%s: %d\n", metric, n)
+		}
+	}
+	for _, r := range p.requests {
+		fmt.Fprintf(out, "request: %s\n", r)
+	}
 	for _, c := range p.copies {
-		fmt.Fprintf(&out, "copy to quarantine: %s\n", c)
+		fmt.Fprintf(out, "copy to quarantine: %s\n", c)
 	}
 	for _, e := range p.effects {
-		fmt.Fprintf(&out, "effect: %s\n", e)
+		fmt.Fprintf(out, "effect: %s\n", e)
 	}
-	fmt.Fprintf(&out, "writes: %d\n", p.store.Writes()-before)
+	fmt.Fprintf(out, "writes: %d\n", p.store.Writes()-before)
 	out.WriteString(p.entity())
+	p.requests, p.copies, p.effects = nil, nil, nil
+}
+
+func (p *transcript) keeper() *ordering.Keeper {
+	loop := *p.loop
+	loop.Cache = nil
+	return &ordering.Keeper{Loop: &loop, Upkeep: p.store, Requests: p}
+}
+
+// sweep does what is due about the entity, if it stands in the index at all.
+func (p *transcript) sweep(t *testing.T) string {
+	e := p.store.All()[p.key]
+	if e == nil || e.Gap == nil {
+		return "not in the index\n"
+	}
+	var out strings.Builder
+	before := p.store.Writes()
+	swept := p.keeper().Sweep(t.Context(), p.key, p.config.Streams[0], e)
+	if x := swept.Escalation; x != nil {
+		fmt.Fprintf(&out, "escalation: attempt %d, %s old, %d waiting, sent %t\n", x.Attempt, x.Age, x.Waiting, x.Sent)
+	}
+	if swept.Err != nil {
+		fmt.Fprintf(&out, "error: %v\n", swept.Err)
+	}
+	p.tell(&out, swept.Counts, before)
 	return out.String()
+}
+
+// skip through=N, with reason=TEXT, generation=G and dry.
+func (p *transcript) skip(t *testing.T, d *datadriven.TestData) string {
+	var order ordering.Skip
+	d.ScanArgs(t, "through", &order.Through)
+	d.MaybeScanArgs(t, "reason", &order.Reason)
+	d.MaybeScanArgs(t, "generation", &order.Generation)
+	order.DryRun = d.HasArg("dry")
+	var out strings.Builder
+	before := p.store.Writes()
+	done, err := p.keeper().Skip(t.Context(), p.key, p.config.Streams[0], order)
+	if err != nil {
+		fmt.Fprintf(&out, "refused: %v\n", err)
+	}
+	for _, of := range []struct {
+		name   string
+		ranges []ordering.Range
+	}{{"applied", done.Applied}, {"lost", done.Lost}, {"passed", done.Passed}} {
+		if len(of.ranges) > 0 {
+			fmt.Fprintf(&out, "%s: %v\n", of.name, of.ranges)
+		}
+	}
+	p.tell(&out, done.Counts, before)
+	audits, _ := p.store.Audits(t.Context(), p.key)
+	for _, a := range audits {
+		fmt.Fprintf(&out, "audit: through %d because %s: applied %v, lost %v, passed %v\n", a.Through, a.Reason, a.Applied, a.Lost, a.Passed)
+	}
+	return out.String()
+}
+
+// Request implements ordering.Requests.
+func (p *transcript) Request(_ context.Context, requests []events.RepublishRequest) error {
+	if p.unreachable {
+		return errors.New("nobody is there")
+	}
+	for _, r := range requests {
+		text := fmt.Sprintf("generation %d, %v, attempt %d", r.Generation, r.Ranges, r.Attempt)
+		if r.Source != "" {
+			text += ", of " + r.Source
+		}
+		p.requests = append(p.requests, text)
+	}
+	return nil
 }
 
 func (p *transcript) entity() string {
@@ -161,8 +257,17 @@ func (p *transcript) entity() string {
 	if e.Blocked != 0 {
 		fmt.Fprintf(&out, "; blocked at %d", e.Blocked)
 	}
+	if len(e.Skipped) > 0 {
+		fmt.Fprintf(&out, "; skipped %v", e.Skipped)
+	}
+	for _, source := range slices.Sorted(maps.Keys(e.Marks)) {
+		fmt.Fprintf(&out, "; mark %q %s", source, e.Marks[source])
+	}
 	if e.Gap != nil {
 		fmt.Fprintf(&out, "; gap since %s", e.Gap.Since.Format(time.TimeOnly))
+		if e.Gap.Escalations > 0 {
+			fmt.Fprintf(&out, ", attempt %d, the next at %s", e.Gap.Escalations, e.Gap.EscalateAt.Format(time.TimeOnly))
+		}
 	}
 	return out.String() + "\n"
 }

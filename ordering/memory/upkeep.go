@@ -173,3 +173,11 @@ func (s *Store) MoveBookmark(_ context.Context, consumer, from, to string) error
 	s.bookmarks[consumer] = to
 	return nil
 }
+
+// Expire deletes the rows and markers that are past their expiry, as the database does some time later.
+func (s *Store) Expire(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.rows, func(_ rowKey, row ordering.Row) bool { return row.ExpiresAt.Before(now) })
+	maps.DeleteFunc(s.marks, func(_ markerKey, m ordering.Marker) bool { return m.ExpiresAt.Before(now) })
+}
