@@ -34,6 +34,9 @@ func TestOperatorsCommandsRunByTheirArguments(t *testing.T) {
 		{"inspect ledger", 2, "expected"},
 		{"reconcile --truth testdata/truth.jsonl", 1, "balance     1     2"},
 		{"reconcile --against nobody --emit --json", 1, `"reconciliation_mismatches_total":1`},
+		{"tail --once", 0, "(oldest 1 h, ledger a1)"},
+		{"tail --once --json --stack prod", 0, `"gaps_open_current":1`},
+		{"tail --every 1ms", 2, "at least 1s"},
 		{"reconcile", 2, "--truth FILE or --against CONSUMER"},
 		{"inspect ledger a1 --since yesterday", 2, "--since"},
 	} {

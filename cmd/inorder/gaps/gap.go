@@ -33,9 +33,10 @@ type Gap struct {
 	Marks      []Mark    `json:"marks,omitempty"`      // of a state entity: the newest event that is known and not here
 	Error      string    `json:"error,omitempty"`      // why the entity cannot be read
 
-	known ordering.Numbers // numbers that are known to be this entity's, as far as it remembers them
-	gap   time.Duration    // the stream's gap deadline
-	start bool             // the stream may begin anywhere
+	known   ordering.Numbers // numbers that are known to be this entity's, as far as it remembers them
+	gap     time.Duration    // the stream's gap deadline
+	start   bool             // the stream may begin anywhere
+	waiting int              // events that are logged, and not those that are counted ahead
 }
 
 // Position is a number within a generation.
@@ -76,7 +77,7 @@ func Of(s *events.Stream, key ordering.Key, e *ordering.Entity, now time.Time) (
 		Applied: e.Effective(), MaxSeen: highest(e), Missing: []events.Range{},
 		Parked: len(e.Waiting) + len(e.Ahead.Above(e.Effective())),
 		Since:  e.Gap.Since.UTC(), AgeSeconds: int64(max(now.Sub(e.Gap.Since), 0) / time.Second),
-		Blocked: e.Blocked,
+		Blocked: e.Blocked, waiting: len(e.Waiting),
 	}
 	if s == nil {
 		g.Why = []Why{NoStream}
