@@ -14,10 +14,12 @@ import (
 	"inorder/cmd/inorder/gaps"
 	"inorder/cmd/inorder/inspect"
 	"inorder/cmd/inorder/reconcile"
+	"inorder/cmd/inorder/redrive"
 	"inorder/cmd/inorder/republish"
 	"inorder/cmd/inorder/run"
 	"inorder/cmd/inorder/scenario"
 	"inorder/cmd/inorder/skip"
+	"inorder/cmd/inorder/tail"
 	"inorder/cmd/inorder/validate"
 )
 
@@ -30,8 +32,10 @@ type commands struct {
 	Gaps      gaps.Command      `cmd:"" help:"List what is missing, blocked or owed, oldest first." group:"Operate a deployment:"`
 	Inspect   inspect.Command   `cmd:"" help:"Show all that is known of one entity, on one page." group:"Operate a deployment:"`
 	Reconcile reconcile.Command `cmd:"" help:"Compare the entities with a file of truth, or with another consumer's." group:"Operate a deployment:"`
+	Tail      tail.Command      `cmd:"" help:"Show queue depths, gaps and what is parked, again and again." group:"Operate a deployment:"`
 	Skip      skip.Command      `cmd:"" help:"Pass numbers that are lost for good (a dry run without --yes)." group:"Operate a deployment:"`
 	Republish republish.Command `cmd:"" help:"Ask the producer to send what is missing of an entity again." group:"Operate a deployment:"`
+	Redrive   redrive.Command   `cmd:"" help:"Move messages from quarantine or the dead-letter queue back to the events queue (a preview without --yes)." group:"Operate a deployment:"`
 }
 
 // A command is what each of them does. The exit code is 0 when all is well, 1 when something was found or failed, and 2
