@@ -108,13 +108,17 @@ var minidynLacks = map[string]string{
 // dotted are the clocks that are kept under dotted names, beside their prefix.
 var dotted = []events.ClockKind{events.ClockAttribute, events.ClockSource}
 
-func usesDottedNames(t *testing.T, path string) bool {
-	t.Helper()
+func loadFile(path string) (*file, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	f, err := load(content, slices.Collect(mapKeys(projections.All())))
+	return load(content, slices.Collect(mapKeys(projections.All())))
+}
+
+func usesDottedNames(t *testing.T, path string) bool {
+	t.Helper()
+	f, err := loadFile(path)
 	if err != nil {
 		return false // whoever plays it says so
 	}
