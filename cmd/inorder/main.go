@@ -19,6 +19,7 @@ import (
 	"inorder/cmd/inorder/run"
 	"inorder/cmd/inorder/scenario"
 	"inorder/cmd/inorder/skip"
+	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/tail"
 	"inorder/cmd/inorder/validate"
 )
@@ -66,7 +67,7 @@ func inorder(ctx context.Context, args []string, out, notes io.Writer) (exitCode
 	}
 	exitCode, err = chosen.Selected().Target.Addr().Interface().(command).Run(ctx, out, notes)
 	if err != nil {
-		fmt.Fprintf(notes, "inorder: %v\n", err)
+		fmt.Fprintf(notes, "inorder: %s\n", stack.Explain(err))
 		exitCode = max(exitCode, 1)
 	}
 	return exitCode

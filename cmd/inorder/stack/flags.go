@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/smithy-go/logging"
 )
 
 // Flags are those of every operator's command.
@@ -79,7 +80,10 @@ func (f *Flags) fromEnvironment() map[Resource]string {
 
 // load reads the AWS configuration as every tool does. With an endpoint nothing must be set up at all.
 func (f *Flags) load(ctx context.Context) (aws.Config, error) {
-	options := []func(*config.LoadOptions) error{config.WithRegion(f.Region), config.WithSharedConfigProfile(f.Profile)}
+	options := []func(*config.LoadOptions) error{
+		config.WithRegion(f.Region), config.WithSharedConfigProfile(f.Profile),
+		config.WithLogger(logging.Nop{}), // what matters is in the errors
+	}
 	if f.Endpoint != "" {
 		options = append(options, config.WithBaseEndpoint(f.Endpoint),
 			config.WithEC2IMDSClientEnableState(imds.ClientDisabled)) // credentials are not worth waiting for

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"inorder/cmd/inorder/gaps"
@@ -155,22 +156,28 @@ func (c *Command) watcher(ctx context.Context) (*watcher, error) {
 
 // tellUnknown says once which queues are left out.
 func (w *watcher) tellUnknown(notes io.Writer) {
-	for _, r := range w.unknown {
-		fmt.Fprintf(notes, "note: %s is not known (%s, or the output %s), so that queue is left out\n", r, r.Variable(), r.Output())
+	if len(w.unknown) == 0 {
+		return
 	}
+	names := make([]string, len(w.unknown))
+	for i, r := range w.unknown {
+		names[i] = r.Variable() + " (output " + r.Output() + ")"
+	}
+	fmt.Fprintf(notes, "note: left out are the queues whose URLs are not known: %s\n", strings.Join(names, ", "))
 }
 
 // look reads everything that it can.
 func (w *watcher) look(ctx context.Context) *Look {
 	now := w.now()
 	l := &Look{At: now.UTC(), Consumer: w.streams.Consumer}
-	var err error
-	if l.Queues, err = depthsOf(ctx, w.sqs, w.urls); err != nil {
-		l.Errors = append(l.Errors, err.Error())
+	var errs []error
+	l.Queues, errs = depthsOf(ctx, w.sqs, w.urls)
+	for _, err := range errs {
+		l.Errors = append(l.Errors, stack.Explain(err))
 	}
 	open, err := gaps.Read(ctx, w.store, w.streams, "", now)
 	if err != nil {
-		l.Errors = append(l.Errors, err.Error())
+		l.Errors = append(l.Errors, stack.Explain(err))
 		return l
 	}
 	l.add(open)

@@ -2,8 +2,8 @@ package tail
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -46,8 +46,8 @@ var attributes = []types.QueueAttributeName{
 	types.QueueAttributeNameApproximateNumberOfMessagesDelayed,
 }
 
-// depthsOf reads all queues at once. A queue that cannot be read is missing in the result, and the error says why.
-func depthsOf(ctx context.Context, client attributer, urls map[string]string) (map[string]Depths, error) {
+// depthsOf reads all queues at once. A queue that cannot be read is missing in the result, and an error says why.
+func depthsOf(ctx context.Context, client attributer, urls map[string]string) (map[string]Depths, []error) {
 	found, errs := make([]*Depths, len(queues)), make([]error, len(queues))
 	var group errgroup.Group
 	for i, q := range queues {
@@ -69,7 +69,7 @@ func depthsOf(ctx context.Context, client attributer, urls map[string]string) (m
 			all[q.name] = *found[i]
 		}
 	}
-	return all, errors.Join(errs...)
+	return all, slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
 func depths(ctx context.Context, client attributer, url string) (*Depths, error) {
