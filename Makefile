@@ -39,10 +39,10 @@ BROWSER := $(or $(INORDER_BROWSER),$(TOOLS)/chromium)
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint bench fuzz tools clean
+.PHONY: help demo test unit lint bench bench-sweep fuzz tools clean
 
 help: ## this list
-	@awk 'BEGIN {FS = ": .*?## "} /^[a-z-]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ": .*?## "} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## a day of shuffled, duplicated, crashed-over events ends in the right state; writes demo.html
 demo: $(ENGINE)
@@ -63,6 +63,10 @@ lint: $(GOLANGCI)
 bench: ## the benchmarks
 bench: $(ENGINE)
 	INORDER_ENGINE=dynoxide go test -run '^$$' -bench . -benchmem ./...
+
+bench-sweep: ## what one sweep calls: 100,000 parked rows in 50 entities, one of them due
+bench-sweep: $(ENGINE)
+	INORDER_ENGINE=dynoxide go test -run '^TestSweepCost$$' -count=1 -v ./functions -args -swept-rows 100000
 
 fuzz: ## each fuzz target for FUZZTIME (20s)
 fuzz:
