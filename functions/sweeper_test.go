@@ -258,12 +258,11 @@ func TestASweepGoesOnBesideWhatIsBroken(t *testing.T) {
 	s.now = s.now.Add(6 * time.Minute)
 	s.store.unreadable = "a"
 	s.store.brokenShard = 0
-	logs, metrics, err := s.sweep(t, t.Context())
-	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "shard 0") {
+	if _, _, err := s.sweep(t, t.Context()); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "shard 0") {
 		t.Error(err)
 	}
 	s.store.brokenShard = -1
-	logs, metrics, err = s.sweep(t, t.Context())
+	logs, metrics, err := s.sweep(t, t.Context())
 	if err != nil || metrics[GaugeBlocked] != 1 || metrics[GaugeGaps] != 5 || len(s.requests()) != 5 {
 		t.Errorf("%v %v %q", err, metrics, s.requests())
 	}
