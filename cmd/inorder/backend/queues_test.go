@@ -98,3 +98,48 @@ func TestWhatSQSRefusesIsRefused(t *testing.T) {
 		t.Errorf("%d messages", n)
 	}
 }
+
+// Of a batch each message is taken or refused by itself, and its sum is checked by the real client.
+func TestABatchIsTakenOneByOne(t *testing.T) {
+	q := &Queues{Now: time.Now}
+	out, err := q.Client(nil).SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{
+		QueueUrl: aws.String(RepublishURL),
+		Entries: []types.SendMessageBatchRequestEntry{
+			{Id: aws.String("a"), MessageBody: aws.String("first")},
+			{Id: aws.String("b"), MessageBody: aws.String("\x00")},
+			{Id: aws.String("c"), MessageBody: aws.String("third")},
+		},
+	})
+	if err != nil || len(out.Successful) != 2 || len(out.Failed) != 1 || *out.Failed[0].Id != "b" || !out.Failed[0].SenderFault {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if sent := q.Sent(RepublishURL); len(sent) != 2 || sent[0].Body != "first" || sent[1].Body != "third" || sent[1].ID != *out.Successful[1].MessageId {
+		t.Errorf("%+v", sent)
+	}
+}
+
+func TestABatchThatSQSRefusesIsRefusedAsAWhole(t *testing.T) {
+	q := &Queues{Now: time.Now}
+	client := q.Client(nil)
+	entry := func(id string, bytes int) types.SendMessageBatchRequestEntry {
+		return types.SendMessageBatchRequestEntry{Id: aws.String(id), MessageBody: aws.String(strings.Repeat("x", bytes))}
+	}
+	var eleven []types.SendMessageBatchRequestEntry
+	for _, id := range strings.Split("abcdefghijk", "") {
+		eleven = append(eleven, entry(id, 1))
+	}
+	for what, entries := range map[string][]types.SendMessageBatchRequestEntry{
+		"EmptyBatchRequest":            {},
+		"TooManyEntriesInBatchRequest": eleven,
+		"BatchEntryIdsNotDistinct":     {entry("a", 1), entry("a", 2)},
+		"BatchRequestTooLong":          {entry("a", 1<<19), entry("b", 1<<19+1)},
+	} {
+		_, err := client.SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{QueueUrl: aws.String(RepublishURL), Entries: entries})
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if n := len(q.Sent(RepublishURL)); n != 0 {
+		t.Errorf("%d messages", n)
+	}
+}
