@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"inorder/events"
@@ -59,7 +61,7 @@ func (w *world) keeper(v view) *ordering.Keeper {
 func (w *world) skip(v view) {
 	e := w.entity()
 	missing := e.Missing(w.history.config.Streams[0])
-	if len(missing) == 0 {
+	if len(missing) == 0 || missing[0].First != e.Applied+1 { // or it would pass what is blocked, too
 		return
 	}
 	through := missing[0].First - 1
@@ -83,20 +85,23 @@ func (w *world) relay() {
 		w.send(&events.Message{ID: fmt.Sprint("c", w.sent, "-", len(w.acked)), Body: string(body)})
 	}
 	if w.rng.IntN(2) == 0 || w.calm {
-		say(events.MarkEvent{Type: events.MarkType, Stream: h.key.Stream, EntityID: h.key.ID, Generation: h.head.Gen, Seq: h.head.Seq})
+		for _, source := range slices.Sorted(maps.Keys(h.heads)) {
+			head := h.heads[source]
+			say(events.MarkEvent{Type: events.MarkType, Stream: h.key.Stream, EntityID: h.key.ID, Source: source, Generation: head.Gen, Seq: head.Seq})
+		}
 	}
 	for _, r := range w.requests {
 		for _, numbers := range r.Ranges {
 			for n := numbers.First; n <= numbers.Last; n++ {
 				at := ordering.Position{Gen: r.Generation, Seq: n}
 				void := events.VoidEvent{Type: events.VoidType, Stream: r.Stream, EntityID: r.EntityID, Generation: r.Generation, Ranges: []events.Range{{First: n, Last: n}}}
-				switch body, has := h.bodies[at]; {
+				switch body, has := h.bodies[number{r.Source, at}]; {
 				case has:
 					w.send(&events.Message{ID: fmt.Sprint("r", w.sent, "-", len(w.acked)), Body: body})
 				case h.expired[at]:
 					void.Reason = events.Expired
 					say(void)
-				case n <= h.head.Seq || r.Generation < h.head.Gen:
+				case n <= h.heads[r.Source].Seq || r.Generation < h.heads[r.Source].Gen:
 					void.Reason = events.NeverExisted
 					say(void)
 				}
@@ -115,7 +120,7 @@ func (v view) Request(_ context.Context, requests []events.RepublishRequest) err
 			if again { // by the SDK, whose first answer was lost
 				break
 			}
-			gap := fmt.Sprint(r.Generation, " ", r.Ranges[0].First)
+			gap := fmt.Sprint(r.Source, " ", r.Generation, " ", r.Ranges[0].First)
 			pause := ordering.BackOff(v.history.config.Streams[0], max(1, r.Attempt-1))
 			if before, asked := v.asked[gap]; asked && v.now.Sub(before) < pause {
 				v.twice = fmt.Sprintf("attempt %d at %s came %s after the one before", r.Attempt, gap, v.now.Sub(before))

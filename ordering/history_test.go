@@ -33,9 +33,39 @@ type history struct {
 	anywhere bool                         // the stream may begin with any number
 	baseline int64                        // the number after which it began
 	operator bool                         // what has expired is for an operator to give up
-	bodies   map[ordering.Position]string // what the producer can send again
-	expired  map[ordering.Position]bool   // what it no longer has; all other numbers up to head never were
-	head     ordering.Position            // its newest number
+	bodies   map[number]string            // what the producer can send again
+	expired  map[ordering.Position]bool   // what it no longer has; all other numbers up to its newest never were
+	heads    map[string]ordering.Position // its newest number, by source
+	newest   bool                         // only the newest of each source may be lost
+}
+
+// number is where an event stands.
+type number struct {
+	source string
+	ordering.Position
+}
+
+func (h *history) numberOf(m *events.Message) number {
+	e := h.config.Decode(*m, begin)[0].Event
+	return number{e.Source, ordering.Position{Gen: e.Generation, Seq: e.Seq}}
+}
+
+// produce makes the producer's outbox of the messages.
+func (h *history) produce() {
+	h.bodies, h.heads = map[number]string{}, map[string]ordering.Position{}
+	for _, m := range h.messages {
+		at := h.numberOf(m)
+		h.bodies[at] = m.Body
+		if head := h.heads[at.source]; at.Gen > head.Gen || at.Gen == head.Gen && at.Seq > head.Seq {
+			h.heads[at.source] = at.Position
+		}
+	}
+}
+
+// mayBeLost reports whether the end is the same, once it is healed, though this message never came.
+func (h *history) mayBeLost(m *events.Message) bool {
+	at := h.numberOf(m)
+	return h.lossy && (!h.newest || h.heads[at.source] == at.Position)
 }
 
 // The histories, by what they are about.
@@ -45,7 +75,7 @@ var (
 	ofDeltas = []func(*rand.Rand) history{deltaHistory, markedHistory}
 	all      = slices.Concat(ofState, ofSteps, ofDeltas)
 
-	lossy    = []func(*rand.Rand) history{lossySteps, lossyLives, lossyDelta, lossyWhole, lossyStart}
+	lossy    = []func(*rand.Rand) history{lossySteps, lossyLives, lossyDelta, lossyState, lossyStart}
 	numbered = slices.Concat(ofSteps, []func(*rand.Rand) history{deltaHistory, lossySteps, lossyLives, lossyDelta, lossyStart})
 )
 
@@ -281,16 +311,8 @@ func lose(rng *rand.Rand, options string, make func(hole func(g, seq int) bool, 
 		holes[ordering.Position{Gen: int64(g), Seq: int64(seq)}] = true
 		return true
 	}, options+", gap_deadline: 5m")
-	h.lossy, h.operator = true, expires == 2
-	h.bodies, h.expired = map[ordering.Position]string{}, map[ordering.Position]bool{}
-	for _, m := range h.messages {
-		e := h.config.Decode(*m, begin)[0].Event
-		at := ordering.Position{Gen: e.Generation, Seq: e.Seq}
-		h.bodies[at] = m.Body
-		if at.Gen > h.head.Gen || at.Gen == h.head.Gen && at.Seq > h.head.Seq {
-			h.head = at
-		}
-	}
+	h.lossy, h.operator, h.expired = true, expires == 2, map[ordering.Position]bool{}
+	h.produce()
 	for at := range holes {
 		h.expired[at] = expires > 0 && rng.IntN(2) == 0
 	}
@@ -328,8 +350,8 @@ func lossyStart(rng *rand.Rand) history {
 func (h *history) beginAfter(baseline int64) {
 	h.baseline, h.cursor, h.blocked, h.state = baseline, baseline, 0, map[string]any{}
 	sum := 0
-	for seq := baseline + 1; seq <= h.head.Seq; seq++ {
-		e := h.config.Decode(events.Message{Body: h.bodies[ordering.Position{Seq: seq}]}, begin)[0].Event
+	for seq := baseline + 1; seq <= h.heads[""].Seq; seq++ {
+		e := h.config.Decode(events.Message{Body: h.bodies[number{"", ordering.Position{Seq: seq}}]}, begin)[0].Event
 		amount, err := strconv.Atoi(fmt.Sprint(e.Data["n"]))
 		if err != nil {
 			h.blocked = seq
@@ -342,14 +364,14 @@ func (h *history) beginAfter(baseline int64) {
 	}
 }
 
-func lossyWhole(rng *rand.Rand) history {
-	h := wholeHistory(rng)
+// lossyState is about the newest state of an entity, or of one of its sources, being lost. Of a whole state older ones
+// do not matter.
+func lossyState(rng *rand.Rand) history {
+	h := ofState[rng.IntN(len(ofState))](rng)
 	if h.config.Streams[0].Marker {
-		return lossyWhole(rng)
+		return lossyState(rng)
 	}
-	body := h.messages[len(h.messages)-1]
-	e := h.config.Decode(*body, begin)[0].Event
-	h.lossy, h.head = true, ordering.Position{Gen: e.Generation, Seq: e.Seq}
-	h.bodies = map[ordering.Position]string{h.head: body.Body}
+	h.lossy, h.newest = true, h.config.Streams[0].Clock != events.ClockEntity
+	h.produce()
 	return h
 }

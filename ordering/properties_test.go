@@ -18,7 +18,7 @@ import (
 
 // Convergence: in any order and with any copies, the state equals the newest clock's, per attribute, per source.
 func TestConvergence(t *testing.T) {
-	simulate(t, slices.Concat(ofState, []func(*rand.Rand) history{lossyWhole}), (*world).stateFaults)
+	simulate(t, slices.Concat(ofState, []func(*rand.Rand) history{lossyState}), (*world).stateFaults)
 }
 
 // StepOrder: each step once, in order. The projection's sum and its last value tell.

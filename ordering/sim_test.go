@@ -87,7 +87,7 @@ type killed struct{}
 func (w *world) run() {
 	w.outcomes, w.effects, w.asked, w.now = map[ordering.Disposition]int{}, map[string]bool{}, map[string]time.Time{}, begin
 	for _, m := range w.history.messages {
-		if !w.history.lossy || w.rng.IntN(3) > 0 {
+		if w.rng.IntN(3) > 0 || !w.history.mayBeLost(m) {
 			w.send(m)
 		}
 	}
@@ -205,7 +205,7 @@ func (w *world) finish(i int) {
 		switch {
 		case o.Disposition.Ack():
 			w.acked = append(w.acked, m)
-		case w.history.lossy && m.ReceiveCount >= 8 && w.rng.IntN(2) == 0:
+		case m.ReceiveCount >= 8 && w.rng.IntN(2) == 0 && w.history.mayBeLost(m):
 			w.sent-- // to the dead-letter queue, from where nobody brings it back: as good as lost
 			m.ReceiveCount = 0
 		default:
