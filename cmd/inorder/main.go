@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"inorder/cmd/inorder/bootstrap"
 	"inorder/cmd/inorder/demo"
 	"inorder/cmd/inorder/gaps"
 	"inorder/cmd/inorder/inspect"
@@ -37,6 +38,7 @@ type commands struct {
 	Skip      skip.Command      `cmd:"" help:"Pass numbers that are lost for good (a dry run without --yes)." group:"Operate a deployment:"`
 	Republish republish.Command `cmd:"" help:"Ask the producer to send what is missing of an entity again." group:"Operate a deployment:"`
 	Redrive   redrive.Command   `cmd:"" help:"Move messages from quarantine or the dead-letter queue back to the events queue (a preview without --yes)." group:"Operate a deployment:"`
+	Bootstrap bootstrap.Command `cmd:"" help:"Give entities the cursors and states of a snapshot file (a dry run without --yes)." group:"Operate a deployment:"`
 }
 
 // A command is what each of them does. The exit code is 0 when all is well, 1 when something was found or failed, and 2

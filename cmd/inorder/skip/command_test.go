@@ -204,12 +204,12 @@ func TestRefusals(t *testing.T) {
 		{"unknown-number", stack.ExitFailed, func(c *Command) { c.Through = 12 }},
 		{"never-seen", stack.ExitFailed, func(c *Command) { c.Entity.Entity = "A1" }},
 		{"generation", stack.ExitFailed, func(c *Command) { c.Generation = &five }},
-		{"no-stream", stack.ExitUsage, func(c *Command) { c.Entity.Stream = "lodger" }},
+		{"no-stream", stack.ExitUsage, func(c *Command) { c.Stream = "lodger" }},
 		{"no-numbers", stack.ExitUsage, func(c *Command) { c.Entity = stack.Entity{Stream: "visit", Entity: "v1"} }},
 		{"no-reason", stack.ExitUsage, func(c *Command) { c.Reason = " " }},
 		{"no-number", stack.ExitUsage, func(c *Command) { c.Through = 0 }},
-		{"no-source", stack.ExitUsage, func(c *Command) { c.Entity.Stream = "joined" }},
-		{"a-source", stack.ExitUsage, func(c *Command) { c.Entity.Source = &source }},
+		{"no-source", stack.ExitUsage, func(c *Command) { c.Stream = "joined" }},
+		{"a-source", stack.ExitUsage, func(c *Command) { c.Source = &source }},
 	} {
 		c := yes(w.command("ledger", "a1", 2))
 		row.change(c)
