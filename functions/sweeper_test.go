@@ -258,8 +258,9 @@ func TestASweepGoesOnBesideWhatIsBroken(t *testing.T) {
 	s.now = s.now.Add(6 * time.Minute)
 	s.store.unreadable = "a"
 	s.store.brokenShard = 0
-	if _, _, err := s.sweep(t, t.Context()); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "shard 0") {
-		t.Error(err)
+	_, metrics, err := s.sweep(t, t.Context())
+	if _, set := metrics[GaugeGaps]; set || !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "shard 0") {
+		t.Errorf("gauges that do not tell of all (set: %t), or %v", set, err)
 	}
 	s.store.brokenShard = -1
 	logs, metrics, err := s.sweep(t, t.Context())
