@@ -83,7 +83,7 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	limits, end := s.limits(ctx)
 	defer end()
 	from, err := s.Keeper.Upkeep.Bookmark(limits.act, s.Streams.Consumer)
-	if err != nil { // the others are not worse off for it
+	if err != nil {
 		s.logError(ctx, "where the last sweep stopped cannot be read; this one begins with the oldest", err)
 	}
 	marked, err := s.marked(limits.act)
