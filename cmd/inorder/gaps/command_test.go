@@ -180,6 +180,7 @@ func TestASharedCounterIsRecognised(t *testing.T) {
 		{"shared, as soon as half have gaps", func(n int) []int64 { return []int64{int64(n) + 2, int64(n) + 8} }, 5, "shared_counter"},
 		{"most entities are whole", func(n int) []int64 { return []int64{int64(n) + 2, int64(n) + 8} }, 6, ""},
 		{"a number occurs twice", func(n int) []int64 { return []int64{1, int64(n) + 7} }, 0, ""},
+		{"it may be chance", func(n int) []int64 { return []int64{40 + 17*int64(n*n), 41 + 17*int64(n*n)} }, 0, "joined_late"},
 		{"they began at 1", func(n int) []int64 { return []int64{1, 3} }, 0, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -269,5 +270,41 @@ func TestAnEntityWithoutAGapIsNotListed(t *testing.T) {
 	w := start(t)
 	if _, is := Of(w.streams.Stream("ledger"), ordering.Key{}, &ordering.Entity{Exists: true}, began); is {
 		t.Error("listed")
+	}
+}
+
+// Attempts count since the cursor moved. A delta's moves unseen while the database adds, so what was asked for then
+// counts no more.
+func TestAttemptsBeforeTheCursorMovedDoNotCount(t *testing.T) {
+	s := &events.Stream{Mode: events.Delta, Order: events.Order{By: events.BySeq}, Window: 100, GapDeadline: 5 * time.Minute, GapAttempts: 8}
+	gap := &ordering.Gap{Since: began, Escalations: 3, EscalateAt: began.Add(time.Hour)}
+	for _, row := range []struct {
+		ahead    ordering.Numbers
+		attempts int
+		next     time.Time
+	}{
+		{ordering.Numbers{4}, 3, gap.EscalateAt},
+		{ordering.Numbers{2, 4}, 0, began.Add(s.GapDeadline)},
+	} {
+		e := &ordering.Entity{Exists: true, Cursor: ordering.Cursor{Applied: 1, Ahead: row.ahead, Gap: gap}}
+		g, is := Of(s, ordering.Key{}, e, began)
+		if !is || g.Attempts != row.attempts || !g.NextAttempt.Equal(row.next) {
+			t.Errorf("%v: %+v, want %d attempts, the next at %v", row.ahead, g, row.attempts, row.next)
+		}
+	}
+}
+
+// Where number 1 is here and blocked, the consumer has not joined late, whatever else is missing.
+func TestABlockedBeginningIsNoLateJoining(t *testing.T) {
+	var all []Gap
+	for n := range int64(5) {
+		all = append(all, Gap{
+			Stream: "ledger", Why: []Why{IsMissing, IsBlocked}, Blocked: 1, Missing: []events.Range{{First: 2, Last: 3}},
+			known: ordering.Numbers{1, 4 + n}, AgeSeconds: 3600, Since: began.Add(time.Duration(n) * time.Hour),
+		})
+	}
+	hints, err := diagnose(all, nil)
+	if err != nil || len(hints) != 1 || hints[0].Kind != ManyBlocked {
+		t.Errorf("%+v, %v", hints, err)
 	}
 }

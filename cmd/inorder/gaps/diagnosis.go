@@ -2,6 +2,7 @@ package gaps
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -69,12 +70,12 @@ func diagnose(all []Gap, sample func(stream string) ([]ddb.Presence, error)) ([]
 }
 
 // sharedCounter: a sequence belongs to an entity. Where one counter serves them all each number is in one entity only,
-// so that hardly any has all of its own. Three things have to come together: enough entities to compare, no number in
-// two of them, and gaps in most entities of the stream. The index has only those with gaps, so a page of the table is
-// the measure of the third.
+// so that hardly any has all of its own. Four things have to come together: enough entities to compare, no number in two
+// of them, that this is no chance, and gaps in most entities of the stream. The index has only those with gaps, so a page
+// of the table is the measure of the last.
 func sharedCounter(stream string, missing []Gap, sample func(string) ([]ddb.Presence, error)) (Hint, bool, error) {
 	comparable := only(missing, func(g Gap) bool { return len(g.known) > 0 })
-	if len(comparable) < enough || !disjoint(comparable) {
+	if len(comparable) < enough || !disjoint(comparable) || chanceOfDisjoint(comparable) > unlikely {
 		return Hint{}, false, nil
 	}
 	there, err := sample(stream)
@@ -115,6 +116,25 @@ func disjoint(all []Gap) bool {
 		}
 	}
 	return true
+}
+
+// unlikely is a chance that nobody should build on.
+const unlikely = 0.05
+
+// chanceOfDisjoint is how likely it is that no number occurs in two entities though each has its own numbering, if their
+// numbers lie anywhere within the same span: a few entities that stand at very different numbers tell nothing.
+func chanceOfDisjoint(all []Gap) float64 {
+	lowest, highest := int64(math.MaxInt64), int64(0)
+	for _, g := range all {
+		lowest, highest = min(lowest, g.known[0]), max(highest, g.known.Max())
+	}
+	span, taken, chance := float64(highest-lowest)+1, 0.0, 1.0
+	for _, g := range all {
+		n := float64(len(g.known))
+		chance *= math.Pow(max(0, 1-taken/span), n)
+		taken += n
+	}
+	return chance
 }
 
 func examples(all []Gap) string {

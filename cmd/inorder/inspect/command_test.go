@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 
 	"inorder/cmd/inorder/golden"
 	"inorder/cmd/inorder/stack"
@@ -229,4 +231,54 @@ func TestLogsThatCannotBeReadAreAFailure(t *testing.T) {
 	w := start(t)
 	w.have(`"type":"Posted","entity_id":"a1","seq":1,"data":{"n":1}`)
 	w.shows("error-logs.golden", stack.ExitFailed, "ledger", "a1", func(c *Command) { c.Logs, c.LogReader = true, failing{} })
+}
+
+// lines is a log that never ends.
+type lines struct{ read int }
+
+func (l *lines) FilterLogEvents(context.Context, *cloudwatchlogs.FilterLogEventsInput, ...func(*cloudwatchlogs.Options)) (*cloudwatchlogs.FilterLogEventsOutput, error) {
+	out := &cloudwatchlogs.FilterLogEventsOutput{NextToken: aws.String("more")}
+	for range 40 {
+		l.read++
+		out.Events = append(out.Events, types.FilteredLogEvent{
+			Timestamp: aws.Int64(int64(l.read)), Message: aws.String(`{"stream":"ledger","entity_id":"a1","disposition":"parked"}`),
+		})
+	}
+	return out, nil
+}
+
+// However much the log has, the page ends, and says that it does.
+func TestTheLogIsReadToALimit(t *testing.T) {
+	p, endless := &Page{}, &lines{}
+	key := ordering.Key{Stream: "ledger", ID: "a1"}
+	if err := p.addLines(t.Context(), endless, "group", &events.Stream{}, key, began); err != nil {
+		t.Fatal(err)
+	}
+	if p.LogLines != maxLogLines || !p.LogsCut || endless.read > maxLogLines+40 {
+		t.Errorf("%d lines of %d, cut: %v", p.LogLines, endless.read, p.LogsCut)
+	}
+	p, nobodys := &Page{}, ordering.Key{Stream: "ledger", ID: "a2"}
+	if err := p.addLines(t.Context(), endless, "group", &events.Stream{}, nobodys, began); err != nil || p.LogLines != 0 || !p.LogsCut {
+		t.Errorf("%d lines, cut: %v, %v", p.LogLines, p.LogsCut, err)
+	}
+}
+
+// Where each source has a history of its own, another one's lines are another entity's.
+func TestLinesOfAnotherSourceAreLeftOut(t *testing.T) {
+	key := ordering.Key{Stream: "seats", ID: "s1", PerSource: true, Source: "shop"}
+	for source, want := range map[string]bool{"shop": true, "web": false, "": false} {
+		text := fmt.Sprintf(`{"stream":"seats","entity_id":"s1","source":%q}`, source)
+		if _, got := momentOf(text, &events.Stream{}, key, began); got != want {
+			t.Errorf("source %q: %v", source, got)
+		}
+	}
+}
+
+// Entity and log are compared both ways.
+func TestWhereEntityAndLogDisagree(t *testing.T) {
+	p := &Page{}
+	p.addMismatches(ordering.Numbers{3, 4}, ordering.Numbers{4, 5})
+	if len(p.Mismatches) != 2 || !strings.HasPrefix(p.Mismatches[0], "number 3 is said to wait") || !strings.HasPrefix(p.Mismatches[1], "number 5 has a row") {
+		t.Errorf("%q", p.Mismatches)
+	}
 }

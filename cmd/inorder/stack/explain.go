@@ -40,7 +40,7 @@ func plain(err error) string {
 }
 
 // last is the innermost of the errors in a text.
-func last(text string) string { return text[strings.LastIndex(text, ", ")+1:] }
+func last(text string) string { return strings.TrimSpace(text[strings.LastIndex(text, ", ")+1:]) }
 
 func answered(e smithy.APIError) string {
 	said := e.ErrorMessage()

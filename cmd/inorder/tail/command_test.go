@@ -209,3 +209,16 @@ func TestTooOftenIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A look that Ctrl-C broke off is not shown: what it could not read is no trouble of the deployment.
+func TestALookThatWasBrokenOffIsNotShown(t *testing.T) {
+	w := start(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	c := w.command()
+	c.Once = false
+	var b bytes.Buffer
+	if code, err := c.Run(ctx, &b, &b); code != stack.ExitDone || err != nil || b.Len() > 0 {
+		t.Errorf("exit %d, %v: %s", code, err, b.String())
+	}
+}
