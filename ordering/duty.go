@@ -16,7 +16,7 @@ const (
 	TakeBaseline      // start: any, one gap deadline old: the lowest number that waits is the beginning
 	FinishDrain       // what waits first is next in line: an invocation was interrupted
 	RetryBlocked      // the projection may take by now what it refused
-	InspectLog        // rows may need more time, or be too old, or differ from what the entity says
+	InspectLog        // rows may need more time, or be too old; and before anybody is asked, the entity may not know them all
 	SendOwed          // effects
 	TidyUp            // nothing is open, yet it stands in the index; or counted numbers were not caught up
 	Escalate          // the gap is overdue: ask for what is missing
@@ -50,7 +50,7 @@ func (e *Entity) hasDuty(duty Duty, s *events.Stream, now time.Time, sends bool)
 	case RetryBlocked:
 		return isStep && e.Blocked != 0
 	case InspectLog:
-		return isStep && (e.rowsNeedLook(now) || e.escalates(s, now) && e.Gap.Escalations == 0)
+		return isStep && (e.rowsNeedLook(now) || e.escalates(s, now))
 	case SendOwed:
 		return isStep && sends && e.owesEffects()
 	case TidyUp:

@@ -22,6 +22,11 @@ type inspection struct {
 	park   Park    // once all of that is done
 }
 
+// inFlight is how long after it was received an event may be logged and not yet known to its entity, because its
+// invocation is about to say so: somewhat more than a function's timeout. To say it for the invocation would do no harm,
+// but count as a mismatch.
+const inFlight = time.Minute
+
 // inspect compares the rows of some numbers, heads are enough, with the entity.
 func inspect(s *events.Stream, e *Entity, heads []Row, now time.Time) inspection {
 	var i inspection
@@ -29,8 +34,8 @@ func inspect(s *events.Stream, e *Entity, heads []Row, now time.Time) inspection
 	for _, row := range heads {
 		waits := row.Seq > e.Applied
 		switch {
-		case waits && !e.Waiting.Has(row.Seq) && now.Sub(row.ReceivedAt) < s.GapDeadline:
-			continue // its invocation may be about to say so
+		case waits && !e.Waiting.Has(row.Seq) && now.Sub(row.ReceivedAt) < inFlight:
+			continue
 		case waits && !e.Waiting.Has(row.Seq):
 			i.found = append(i.found, row.Seq)
 		}

@@ -41,6 +41,8 @@ func TestTranscripts(t *testing.T) {
 				return ""
 			case "deliver":
 				return play.deliver(t, d.Input, d.HasArg("cold"))
+			case "log-only":
+				return play.logOnly(t, d.Input)
 			case "sweep":
 				return play.sweep(t)
 			case "skip":
@@ -158,6 +160,20 @@ func (p *transcript) tell(out *strings.Builder, counts map[ordering.Count]int, b
 	fmt.Fprintf(out, "writes: %d\n", p.store.Writes()-before)
 	out.WriteString(p.entity())
 	p.requests, p.copies, p.effects = nil, nil, nil
+}
+
+// logOnly is an invocation that died between the row and the entity.
+func (p *transcript) logOnly(t *testing.T, input string) string {
+	m := events.Message{ID: "dead", Body: strings.TrimSpace(input), ReceivedAt: p.now}
+	e := p.config.Decode(m, p.now)[0].Event
+	row := ordering.Row{
+		Gen: e.Generation, Seq: e.Seq, EventID: e.ID, Source: e.Source, Fingerprint: e.Fingerprint, Type: e.Type,
+		ReceivedAt: p.now, Message: m, ExpiresAt: p.now.Add(e.Stream.ParkTTL).Truncate(time.Second),
+	}
+	if err := p.store.PutRow(t.Context(), p.key, row); err != nil {
+		t.Fatal(err)
+	}
+	return ""
 }
 
 func (p *transcript) keeper() *ordering.Keeper {
