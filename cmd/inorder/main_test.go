@@ -20,7 +20,7 @@ func TestExitCodes(t *testing.T) {
 		{"validate nowhere.yaml", 2, "no such file"},
 		{"scenario scenario/testdata/holds.yaml", 0, "ok  "},
 		{"scenario scenario/testdata/failing/a-wrong-expectation.yaml", 1, "expected  "},
-		{"scenario scenario/testdata/unplayable/sweep.yaml", 2, "cannot be played yet: sweep"},
+		{"scenario scenario/testdata/unplayable/unknown-stream.yaml", 2, "stream"},
 		{"scenario", 2, "expected"},
 		{"run --streams run/testdata/streams.yaml run/testdata/one-body.json", 0, "1 event: 1 applied"},
 		{"run --streams run/testdata/streams.yaml run/testdata/mixed.jsonl", 1, "deferred to the last"},
