@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 
 	"inorder/cmd/inorder/backend"
@@ -24,9 +23,7 @@ type Command struct {
 	Report  string `help:"Write the report as one HTML page, too." type:"path" placeholder:"FILE"`
 	JSON    bool   `name:"json" help:"Print the report as JSON."`
 
-	// plant puts something between the network and the engine. Tests leave a write's condition out that way, or a
-	// write, and see that the verdict notices.
-	plant func(http.RoundTripper) http.RoundTripper
+	plants plants
 }
 
 // The exit status.
@@ -71,7 +68,7 @@ func (c *Command) play(ctx context.Context, notes io.Writer) (*report.Report, er
 	}
 	defer func() { _ = b.Close() }() // its data is in memory
 	day := producer.Generate(c.Seed, c.Events)
-	run, err := newRun(ctx, day, b, c.plant)
+	run, err := newRun(ctx, day, b, c.plants)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +76,8 @@ func (c *Command) play(ctx context.Context, notes io.Writer) (*report.Report, er
 	if err := run.play(ctx, c.Workers); err != nil {
 		return nil, err
 	}
-	checks, err := run.verdict(ctx)
+	healing := run.healing()
+	checks, err := run.verdict(ctx, &healing)
 	if err != nil {
 		return nil, err
 	}
@@ -87,22 +85,27 @@ func (c *Command) play(ctx context.Context, notes io.Writer) (*report.Report, er
 		if err := b.DropTables(ctx, run.tables); err != nil {
 			return nil, err
 		}
+		if err := b.DropOutbox(ctx, run.outbox); err != nil {
+			return nil, err
+		}
 	}
-	return c.report(run, checks), nil
+	return c.report(run, checks, healing), nil
 }
 
 // report puts together what the run has to say.
-func (c *Command) report(r *run, checks []report.Check) *report.Report {
+func (c *Command) report(r *run, checks []report.Check, healing report.Healing) *report.Report {
 	h, day := &r.history, r.day
 	out := &report.Report{
 		Title: "inorder demo", Seed: c.Seed, Engine: r.backend.Name(), Workers: c.Workers,
 		Replay: c.replay(),
-		Day:    report.Day{Events: len(day.Events), Entities: len(day.Meant), Copies: day.Copies, Poison: day.Poison},
+		Day: report.Day{
+			Events: len(day.Events), Entities: len(day.Meant), Lost: day.Lost, Copies: day.Copies, Poison: day.Poison,
+		},
 		Play: report.Play{
 			Deliveries: h.deliveries(), Invocations: h.invocations, Crashes: h.crashes, Lost: h.lost, Seconds: r.seconds,
 		},
 		Checks: checks, Dispositions: h.dispositions(), Drained: h.drained, Distances: h.histogram(),
-		Parked: h.parkedLevels(), Timelines: r.timelines(),
+		Parked: h.parkedLevels(), Healing: healing, Timelines: r.timelines(),
 	}
 	out.Costs = append(out.Costs, r.cost(checks))
 	for _, n := range naive.Run(day, naive.Plan{Workers: c.Workers, Doom: doom}) {
@@ -140,7 +143,7 @@ func (r *run) cost(checks []report.Check) report.Cost {
 		c.How = "Its requests to DynamoDB were counted on their way; this engine does not say what they consume."
 		return c
 	}
-	c.How = fmt.Sprintf("Measured: its requests to DynamoDB were counted on their way, copies, crashes and races included, "+
+	c.How = fmt.Sprintf("Measured: its requests to DynamoDB were counted on their way, copies, crashes, races and marks included, "+
 		"and the engine said what each consumed. %d writes whose condition failed are in it with one unit each, because "+
 		"AWS bills them and the engine does not say so. Webhooks have no number, so each takes a marker with it: two items "+
 		"in a transaction, two units each.", t.refused)

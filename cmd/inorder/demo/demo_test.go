@@ -79,7 +79,7 @@ func TestNoticesWhatIsLeftOut(t *testing.T) {
 	} {
 		for _, seed := range seeds[:2] {
 			c := day(seed)
-			c.plant = plant
+			c.plants.engine = plant
 			code, r := play(t, c)
 			if code != 1 || r.Right() || r.Checks[0].Right {
 				t.Errorf("seed %d without the %s: exit status %d, and every entity is right", seed, name, code)
@@ -91,7 +91,7 @@ func TestNoticesWhatIsLeftOut(t *testing.T) {
 // The hook alone changes nothing.
 func TestPlantWithoutFault(t *testing.T) {
 	c := day(1)
-	c.plant = rewriting(func(string, fields) bool { return false })
+	c.plants.engine = rewriting(func(string, fields) bool { return false })
 	if code, r := play(t, c); code != 0 {
 		complain(t, r)
 	}

@@ -15,6 +15,7 @@ import (
 // answered is one delivery that SQS heard of.
 type answered struct {
 	at      time.Time // when it was received, by the queue's clock
+	acked   time.Time // when the answer was given, by the same
 	message *producer.Message
 	outcome ordering.Outcome
 	batch   int // the invocation: what it answers, it answers at once

@@ -14,6 +14,7 @@ import (
 // progress tells how far the run is: a bar on a terminal, a line now and then elsewhere.
 type progress interface {
 	add(done int)
+	more(total int) // than it seemed
 	end()
 }
 
@@ -38,8 +39,9 @@ func isTerminal(w io.Writer) bool {
 // bar draws; what goes wrong with drawing is nobody's business.
 type bar struct{ *progressbar.ProgressBar }
 
-func (b bar) add(done int) { _ = b.Add(done) }
-func (b bar) end()         { _ = b.Clear() }
+func (b bar) add(done int)   { _ = b.Add(done) }
+func (b bar) more(total int) { b.AddMax(total) }
+func (b bar) end()           { _ = b.Clear() }
 
 type lines struct {
 	w     io.Writer
@@ -58,6 +60,12 @@ func (l *lines) add(done int) {
 		l.last = now
 		_, _ = fmt.Fprintf(l.w, "%d of %d messages\n", l.done, l.total)
 	}
+}
+
+func (l *lines) more(total int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total += total
 }
 
 func (l *lines) end() {}

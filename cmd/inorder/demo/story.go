@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"inorder/cmd/inorder/demo/producer"
@@ -53,7 +54,7 @@ func (r *run) timelines() []report.Timeline {
 	return out
 }
 
-// perEntity sorts the answers by entity. Poison has none.
+// perEntity sorts the answers by entity, and by the time of arrival. Poison has none.
 func (h *history) perEntity() map[string][]answered {
 	out := map[string][]answered{}
 	for _, a := range h.answers {
@@ -61,6 +62,9 @@ func (h *history) perEntity() map[string][]answered {
 			key := e.Stream + "/" + e.Entity
 			out[key] = append(out[key], a)
 		}
+	}
+	for _, answers := range out {
+		slices.SortStableFunc(answers, func(a, b answered) int { return a.at.Compare(b.at) })
 	}
 	return out
 }

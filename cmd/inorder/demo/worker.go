@@ -72,13 +72,17 @@ func (w *worker) start() {
 	w.consumer.Loop = w.watched
 }
 
-// work handles batches until the queue is empty.
+// work handles batches, and lets happen what happens besides, until nothing is left.
 func (w *worker) work(ctx context.Context) error {
 	w.start()
 	for {
 		size, requests := w.run.draw()
-		batch := w.run.queue.Receive(size)
+		batch, call := w.run.queue.Receive(size)
 		w.at = w.run.queue.Now()
+		if call != nil {
+			call()
+			continue
+		}
 		if batch == nil {
 			return ctx.Err()
 		}
@@ -137,9 +141,9 @@ func (w *worker) settle(batch []*received, acked func(*received) bool) {
 }
 
 func (w *worker) answers(batch []*received) []answered {
-	out := make([]answered, len(batch))
+	out, now := make([]answered, len(batch)), w.run.queue.Now()
 	for i, r := range batch {
-		out[i] = answered{at: w.at, message: r.Message, outcome: w.seen[i]}
+		out[i] = answered{at: w.at, acked: now, message: r.Message, outcome: w.seen[i]}
 	}
 	return out
 }

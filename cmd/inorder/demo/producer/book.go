@@ -14,6 +14,7 @@ var midnight = time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)
 // book takes down what happens, entity by entity.
 type book struct {
 	rng    *rand.Rand
+	hours  float64 // how long the day is
 	events []*Event
 	meant  map[[2]string]*Meant
 	all    []*Meant
@@ -65,11 +66,14 @@ func (p *page) at(t time.Time) {
 	}
 }
 
-// moments draws n moments of a working day, in order. Most of them lie around noon.
+// eventsOfFullDay are what fills a day of ten hours. Where fewer happen the day is shorter, not emptier.
+const eventsOfFullDay = 5000
+
+// moments draws n moments of a working day, in order. Most of them lie in its middle.
 func (b *book) moments(n int) []time.Time {
 	out := make([]time.Time, n)
 	for i := range out {
-		hours := 6 + 7.5*(b.rng.Float64()+b.rng.Float64())
+		hours := 8 + b.hours/2*(b.rng.Float64()+b.rng.Float64())
 		out[i] = midnight.Add(time.Duration(hours * float64(time.Hour))).Truncate(time.Millisecond)
 	}
 	slices.SortFunc(out, time.Time.Compare)

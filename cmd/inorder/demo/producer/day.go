@@ -1,7 +1,7 @@
 // Package producer plays the other side of the demo: a day of a small company, and the way its events arrive.
 //
 // It knows what every entity should end with, because it knows the order in which things happened. That knowledge is
-// its own: this package imports nothing of the code that the demo judges by it.
+// its own, and so is what gets lost: this package imports nothing of the code that the demo judges by it.
 package producer
 
 import (
@@ -35,6 +35,7 @@ type Day struct {
 	Meant    []*Meant   // every entity that was ever spoken of
 	Poison   int        // messages that no consumer can ever apply
 	Copies   int        // arrivals beyond the first of an event
+	Lost     int        // events whose first message never arrives
 	Arrivals []*Arrival // in the order of their times
 }
 
@@ -46,6 +47,9 @@ type Event struct {
 	Rank           int   // its place in the entity's history, from 1; Seq where there is one
 	At             time.Time
 	Data           map[string]any // strings and json.Numbers
+
+	// Lost is how many of its messages never arrive: of a lost event the first, and now and then what is sent in its place.
+	Lost int
 
 	held time.Duration // how long its message is held up, where a story wants that
 }
@@ -73,6 +77,7 @@ var share = []struct {
 // Generate makes a day of n events. Equal seeds and numbers make equal days.
 func Generate(seed uint64, n int) *Day {
 	b := &book{rng: rand.New(rand.NewPCG(seed, 1)), meant: map[[2]string]*Meant{}}
+	b.hours = 10 * min(1, float64(n)/eventsOfFullDay)
 	left := n
 	for _, s := range share {
 		part := n * s.percent / 100
@@ -84,5 +89,6 @@ func Generate(seed uint64, n int) *Day {
 
 	day := &Day{Seed: seed, Events: b.events, Meant: b.all}
 	day.deliver(rand.New(rand.NewPCG(seed, 2)))
+	day.lose(rand.New(rand.NewPCG(seed, 5)))
 	return day
 }

@@ -12,12 +12,27 @@ type Message struct {
 	ID     string
 	Body   string
 	SentAt time.Time
-	Event  *Event // nil: it is poison
+	Event  *Event // nil: it is poison, or a mark
 	Reason string // of poison: why it must end in quarantine
+	Mark   *Mark  // it only says that numbers exist
 }
 
-// body puts an event into the envelope that its producer uses. Several are in use in every company.
-func (e *Event) body() string {
+// Mark is what a producer says of an entity whose newest event might be lost.
+type Mark struct {
+	Stream, Entity string
+	Seq            int64
+}
+
+// Source is who sends an event, as its envelope has it.
+func (e *Event) Source() string {
+	if e.Stream == Seats {
+		return "/shop/teams"
+	}
+	return "shop"
+}
+
+// Body puts an event into the envelope that its producer uses. Several are in use in every company.
+func (e *Event) Body() string {
 	switch e.Stream {
 	case Seats:
 		return text(e.cloudEvent())
@@ -40,14 +55,14 @@ type object map[string]any
 // own is the consumer's own shape.
 func (e *Event) own() object {
 	return object{
-		"event_id": e.ID, "type": e.Type, "entity_id": e.Entity, "seq": e.Seq, "source": "shop",
+		"event_id": e.ID, "type": e.Type, "entity_id": e.Entity, "seq": e.Seq, "source": e.Source(),
 		"published_at": e.At.Format(rfc3339Millis), "data": e.Data,
 	}
 }
 
 func (e *Event) cloudEvent() object {
 	return object{
-		"specversion": "1.0", "id": e.ID, "type": e.Type, "source": "/shop/teams", "subject": e.Entity,
+		"specversion": "1.0", "id": e.ID, "type": e.Type, "source": e.Source(), "subject": e.Entity,
 		"sequence": fmt.Sprintf("%010d", e.Seq), "time": e.At.Format(rfc3339Millis),
 		"datacontenttype": "application/json", "data": e.Data,
 	}

@@ -26,7 +26,7 @@ func TestCountsAddUp(t *testing.T) {
 		if len(d.Events) != n {
 			t.Errorf("asked for %d events, got %d", n, len(d.Events))
 		}
-		if got, want := len(d.Arrivals), n+d.Copies+d.Poison; got != want {
+		if got, want := len(d.Arrivals), n-d.Lost+d.Copies+d.Poison; got != want {
 			t.Errorf("%d events: %d arrivals, want %d", n, got, want)
 		}
 	}
@@ -109,6 +109,42 @@ func TestPoison(t *testing.T) {
 		if reasons[p.reason] == 0 {
 			t.Errorf("no message for %s", p.reason)
 		}
+	}
+}
+
+// What is lost never arrives, no copy of it either; it has a number, and it is the last of its entity now and then.
+func TestLosses(t *testing.T) {
+	d := Generate(1, 3000)
+	last := map[string]int{}
+	for _, e := range d.Events {
+		last[e.Stream+"/"+e.Entity] = e.Rank
+	}
+	lost, lasts, again := 0, 0, 0
+	for _, e := range d.Events {
+		if e.Lost == 0 {
+			continue
+		}
+		lost++
+		if e.Seq == 0 {
+			t.Errorf("%s of %s is lost, and nobody could miss it", e.ID, e.Stream)
+		}
+		if e.Rank == last[e.Stream+"/"+e.Entity] {
+			lasts++
+		}
+		if e.Lost > 1 {
+			again++
+		}
+	}
+	if lost != d.Lost || lost < 30 || lasts < 5 || again < 2 {
+		t.Errorf("%d lost (it says %d), %d of them the last, %d lost again", lost, d.Lost, lasts, again)
+	}
+	for _, a := range d.Arrivals {
+		if a.Event != nil && a.Event.Lost > 0 {
+			t.Errorf("%s is lost and arrives", a.ID)
+		}
+	}
+	if wrong := d.StayWrong(); wrong < lasts || wrong > lost {
+		t.Errorf("%d entities stay wrong where %d events are lost, %d of them the last", wrong, lost, lasts)
 	}
 }
 

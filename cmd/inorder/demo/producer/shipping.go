@@ -30,7 +30,7 @@ func (d *Day) deliver(rng *rand.Rand) {
 		s.byStream[e.Stream] = append(s.byStream[e.Stream], e)
 	}
 	for i, e := range d.Events {
-		m := &Message{ID: fmt.Sprintf("m-%06d", i+1), Body: e.body(), SentAt: e.At, Event: e}
+		m := &Message{ID: fmt.Sprintf("m-%06d", i+1), Body: e.Body(), SentAt: e.At, Event: e}
 		s.send(m, max(e.held, s.delay()))
 		switch draw := rng.IntN(1000); {
 		case draw < 40: // SQS delivers at least once

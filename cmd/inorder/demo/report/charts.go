@@ -118,33 +118,62 @@ type Column struct {
 	Y, Height           int    // pixels
 }
 
-// ParkedArea is the outline of the parked events over time, in a box of 1000 by columnHeight that is stretched.
-func (r *Report) ParkedArea() string {
+// Area is a number of events over time: an outline in a box of 1000 by columnHeight that is stretched.
+type Area struct {
+	Path   string
+	Most   int
+	From   string
+	To     string
+	Hours  []Tick
+	Levels []Level
+	Open   []Part // when lost events were missing: it is darker where several were at once
+}
+
+// ParkedArea is the parked events over the day, as it was.
+func (r *Report) ParkedArea() Area {
+	a := area(r.Parked)
 	if len(r.Parked) == 0 {
-		return ""
+		return a
 	}
 	first, last := r.Parked[0].At, r.Parked[len(r.Parked)-1].At
-	span, most := max(last.Sub(first), time.Nanosecond), max(r.Most(), 1)
+	span := max(last.Sub(first), time.Nanosecond)
+	for _, l := range r.Healing.Losses {
+		from, to := 100*share(l.LostAt.Sub(first), span), 100*share(l.end().Sub(first), span)
+		if from, to = max(from, 0), min(to, 100); to > from {
+			a.Open = append(a.Open, Part{Class: "open", From: percent(from), Length: percent(to - from)})
+		}
+	}
+	return a
+}
+
+// UnhealedArea is the same had nobody asked for what was missing.
+func (r *Report) UnhealedArea() Area { return area(r.Healing.Unhealed) }
+
+func area(levels []Level) Area {
+	if len(levels) == 0 {
+		return Area{}
+	}
+	first, last := levels[0].At, levels[len(levels)-1].At
+	span, most := max(last.Sub(first), time.Nanosecond), 0
+	for _, l := range levels {
+		most = max(most, l.N)
+	}
 	var path strings.Builder
 	fmt.Fprintf(&path, "M0 %d", columnHeight)
-	for _, l := range r.Parked {
-		x := float64(l.At.Sub(first)) / float64(span) * 1000
-		y := columnHeight - float64(l.N)/float64(most)*columnHeight
-		fmt.Fprintf(&path, "H%.1fV%.1f", x, y)
+	for _, l := range levels {
+		fmt.Fprintf(&path, "H%.1fV%.1f", 1000*share(l.At.Sub(first), span), columnHeight-float64(l.N)/float64(max(most, 1))*columnHeight)
 	}
 	fmt.Fprintf(&path, "H1000V%dZ", columnHeight)
-	return path.String()
+	return Area{
+		Path: path.String(), Most: most, From: dayTime(first, first), To: dayTime(first, last), Hours: hours(first, last), Levels: levels,
+	}
 }
 
 // Tick is a place on an axis.
 type Tick struct{ X, Label string }
 
-// Hours are the ticks of the time axis: full hours, as many as fit on a phone.
-func (r *Report) Hours() []Tick {
-	if len(r.Parked) == 0 {
-		return nil
-	}
-	first, last := r.Parked[0].At, r.Parked[len(r.Parked)-1].At
+// hours are the ticks of a time axis: full hours, as many as fit on a phone.
+func hours(first, last time.Time) []Tick {
 	span := last.Sub(first)
 	step := time.Hour
 	for step < span/6 {
@@ -152,13 +181,23 @@ func (r *Report) Hours() []Tick {
 	}
 	var out []Tick
 	for t := first.Truncate(step).Add(step); t.Before(last); t = t.Add(step) {
-		at := float64(t.Sub(first)) / float64(span) * 100
+		at := 100 * share(t.Sub(first), span)
 		if at < 4 || at > 96 {
 			continue // the label would leave the plot
 		}
-		out = append(out, Tick{X: percent(at), Label: t.UTC().Format("15:04")})
+		out = append(out, Tick{X: percent(at), Label: dayTime(first, t)})
 	}
 	return out
+}
+
+// dayTime is a time on the axis of a day, which goes on after midnight: an axis that starts again at 0 seems to run
+// backwards.
+func dayTime(first, t time.Time) string {
+	midnight := first.UTC().Truncate(24 * time.Hour)
+	if past := t.Sub(midnight); past >= 24*time.Hour {
+		return fmt.Sprintf("%d:%02d", past/time.Hour, past/time.Minute%60)
+	}
+	return t.UTC().Format("15:04")
 }
 
 func percent(p float64) string { return fmt.Sprintf("%.2f%%", p) }

@@ -19,6 +19,8 @@ var pageStyle string
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"thousands": Thousands,
 	"clock":     clockTime,
+	"minutes":   minutes,
+	"moment":    moment,
 	"style":     func() template.CSS { return template.CSS(pageStyle) },
 	"plain":     func(s string) string { return strings.ReplaceAll(s, "_", " ") },
 }).Parse(pageText))
@@ -31,24 +33,15 @@ func (r *Report) HTML(w io.Writer) error {
 	return nil
 }
 
+// moment is a time of day, or a dash where there is none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return clockTime(t)
+}
+
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
-
-// Span is the time that the parked events are shown over.
-func (r *Report) Span() [2]string {
-	if len(r.Parked) == 0 {
-		return [2]string{}
-	}
-	return [2]string{r.Parked[0].At.UTC().Format("15:04"), r.Parked[len(r.Parked)-1].At.UTC().Format("15:04")}
-}
-
-// Most is the highest number of events that were parked at once.
-func (r *Report) Most() int {
-	most := 0
-	for _, l := range r.Parked {
-		most = max(most, l.N)
-	}
-	return most
-}
 
 // Early is how many events arrived ahead of their entity.
 func (r *Report) Early() int {

@@ -21,6 +21,7 @@ type Report struct {
 	Drained      int        `json:"drained"` // parked events that took effect later
 	Distances    []Count    `json:"reorder_distances"`
 	Parked       []Level    `json:"parked"`
+	Healing      Healing    `json:"healing"`
 	Costs        []Cost     `json:"costs"`
 	Timelines    []Timeline `json:"timelines"`
 }
@@ -29,6 +30,7 @@ type Report struct {
 type Day struct {
 	Events   int `json:"events"`
 	Entities int `json:"entities"`
+	Lost     int `json:"lost"`   // of them, on their way
 	Copies   int `json:"copies"` // arrivals beyond the first of an event
 	Poison   int `json:"poison"`
 }

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew: read the difference before you commit it")
@@ -60,6 +61,8 @@ func broken() *Report {
 		Wrong: []string{"subscription sub_0001: plan is pro, meant basic"},
 	}
 	r.Costs[0].WriteUnits, r.Costs[0].ReadUnits = -1, -1
+	l := &r.Healing.Losses[2]
+	l.HealedAt, l.Healed = time.Time{}, ""
 	return r
 }
 
@@ -106,14 +109,14 @@ func TestPageIsSelfContained(t *testing.T) {
 func TestPageHasMarksAndTables(t *testing.T) {
 	r := sample()
 	got := html(t, r)
-	marks := len(r.Dispositions) + len(r.Distances) + 2*len(r.Costs)
+	marks := len(r.Dispositions) + len(r.Distances) + 2*len(r.Costs) + len(r.Healing.Losses)
 	for _, line := range r.Timelines {
 		marks += len(line.Arrivals)
 	}
 	if n := strings.Count(got, `<title>`); n != marks+1 {
 		t.Errorf("%d titled marks and the page's own, want %d", n, marks+1)
 	}
-	if charts, tables := strings.Count(got, `role="img"`), strings.Count(got, "<table"); charts != 7 || tables != 6 {
+	if charts, tables := strings.Count(got, `role="img"`), strings.Count(got, "<table"); charts != 9 || tables != 9 {
 		t.Errorf("%d charts and %d tables", charts, tables)
 	}
 }

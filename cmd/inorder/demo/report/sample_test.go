@@ -10,12 +10,14 @@ func sample() *Report {
 	r := &Report{
 		Title: "inorder demo", Replay: "inorder demo --seed 7 --events 4000 --workers 12", Seed: 7,
 		Engine: "dynoxide 1.2.1", Workers: 12,
-		Day:  Day{Events: 4000, Entities: 617, Copies: 289, Poison: 40},
+		Day:  Day{Events: 4000, Entities: 617, Lost: 5, Copies: 289, Poison: 40},
 		Play: Play{Deliveries: 4502, Invocations: 811, Crashes: 26, Lost: 143, Seconds: 7.34},
 		Checks: []Check{
 			{Name: "617 of 617 entities hold what the producer meant", Right: true},
 			{Name: "26 wallets gave 436 notices, in order and each once", Right: true},
-			{Name: "4,329 messages are accounted for", Right: true},
+			{Name: "5 of 5 lost events are made good: 4 sent again, 1 outdated by newer state", Right: true},
+			{Name: "6 requests for what was missing, each gap once in its back-off", Right: true},
+			{Name: "4,339 messages arrived; none is left over, none in a dead-letter queue", Right: true},
 			{Name: "40 poisoned messages lie in quarantine with their reasons, and no others", Right: true},
 		},
 		Dispositions: []Count{
@@ -51,6 +53,20 @@ func sample() *Report {
 	}
 	for i, n := range []int{0, 2, 1, 5, 9, 4, 12, 31, 28, 14, 6, 9, 3, 1, 0} {
 		r.Parked = append(r.Parked, Level{At: at(6+i, 10*(i%6), 0), N: n})
+	}
+	r.Healing = Healing{
+		StayWrong: 3, Requests: 6, Late: 2, Marks: 6, Sweeps: 901, SweepCrashes: 60, RelayCrashes: 7, SweepRequests: 15000,
+		RelayRequests: 3900, GapDeadlineSeconds: 300, MarkDelaySeconds: 300,
+		Losses: []Loss{
+			{"ledger", "acc_0007", 12, 1, at(9, 0, 1), at(9, 0, 9), false, at(9, 6, 0), 1, at(9, 6, 2), SentAgain},
+			{"wallet", "wallet_002", 4, 1, at(10, 0, 0), at(10, 5, 2), true, at(10, 11, 0), 1, at(10, 11, 1), SentAgain},
+			{"seats", "team_001", 31, 2, at(11, 0, 0), at(11, 0, 30), false, at(11, 6, 0), 2, at(11, 11, 1), SentAgain},
+			{"subscription", "sub_0012", 3, 1, at(12, 0, 0), at(12, 5, 2), true, at(12, 11, 0), 1, at(12, 11, 9), SentAgain},
+			{"subscription", "sub_0020", 2, 1, at(13, 0, 0), time.Time{}, false, time.Time{}, 0, at(13, 1, 0), Outdated},
+		},
+	}
+	for i, n := range []int{0, 2, 4, 9, 17, 28} {
+		r.Healing.Unhealed = append(r.Healing.Unhealed, Level{At: at(6+i, 0, 0), N: n})
 	}
 	r.Timelines = []Timeline{
 		{

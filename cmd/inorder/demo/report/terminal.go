@@ -15,8 +15,8 @@ const barWidth = 36
 func (r *Report) Text(w io.Writer, colour bool) error {
 	p := &paper{colour: colour}
 	p.verdict(r)
+	p.healing(r)
 	p.dispositions(r)
-	p.distances(r)
 	p.costs(r)
 	p.line("")
 	p.line("Play it again: %s", r.Replay)
@@ -52,10 +52,10 @@ func (p *paper) verdict(r *Report) {
 	if r.Note != "" {
 		p.line("%s", r.Note)
 	}
-	p.line("%s events, %s copies of them and %s poisoned messages:",
-		Thousands(r.Day.Events), Thousands(r.Day.Copies), Thousands(r.Day.Poison))
-	p.line("%s deliveries in %s invocations, %s of which died, in %.1f s.",
-		Thousands(r.Play.Deliveries), Thousands(r.Play.Invocations), Thousands(r.Play.Crashes), r.Play.Seconds)
+	p.line("%s events: %s lost on their way, %s sent twice; and %s poisoned messages.",
+		Thousands(r.Day.Events), Thousands(r.Day.Lost), Thousands(r.Day.Copies), Thousands(r.Day.Poison))
+	p.line("%s deliveries, in any order; %s of %s invocations died on them; %.1f s.",
+		Thousands(r.Play.Deliveries), Thousands(r.Play.Crashes), Thousands(r.Play.Invocations), r.Play.Seconds)
 	p.line("")
 	if r.Right() {
 		p.line("%s", p.in(bold+";"+green, "Everything is right."))
@@ -81,22 +81,41 @@ func (p *paper) check(c Check) {
 	}
 }
 
+// healing tells how long lost events were missing, and why. Numbers stand under each other.
+func (p *paper) healing(r *Report) {
+	h := &r.Healing
+	if h.Count(SentAgain) == 0 {
+		return
+	}
+	p.line("")
+	p.line("%s", p.in(bold, fmt.Sprintf("%-48s", "How long what was lost was missing"))+p.in(faint, "     p50      p99      max"))
+	for i, phase := range h.Phases() {
+		name := fmt.Sprintf("%-46s", phase.Name)
+		if i == len(h.Phases())-1 {
+			name = p.in(bold, name)
+		}
+		p.line("  %s %8s %8s %8s", name, minutes(phase.P50), minutes(phase.P99), minutes(phase.Max))
+	}
+	p.line("%s", p.in(faint, fmt.Sprintf("  min:s of the demo's clock; gap_deadline %d, MARK_DELAY %d, a sweep each minute.",
+		h.GapDeadlineSeconds/60, h.MarkDelaySeconds/60)))
+	p.line("  %s showed by what came after them, %s by a mark alone; %s were lost once more.",
+		Thousands(h.Count(SentAgain)-h.ByMark()), Thousands(h.ByMark()), Thousands(h.LostAgain()))
+	p.line("  %s more were only late. Unasked, %s entities stay wrong and %s events parked.",
+		Thousands(h.Late), Thousands(h.StayWrong), Thousands(h.StayParked()))
+}
+
 func (p *paper) dispositions(r *Report) {
 	p.line("")
 	p.line("%s", p.in(bold, "What became of each delivery"))
-	p.bars(r.Dispositions)
-	p.line("%s", p.in(faint, fmt.Sprintf("  %s parked events took effect later; %s answers died with their invocation.",
-		Thousands(r.Drained), Thousands(r.Play.Lost))))
-}
-
-func (p *paper) distances(r *Report) {
-	total := 0
-	for _, c := range r.Distances {
-		total += c.N
+	var there []Count
+	for _, c := range r.Dispositions {
+		if c.N > 0 {
+			there = append(there, c)
+		}
 	}
-	p.line("")
-	p.line("%s", p.in(bold, fmt.Sprintf("How far %s early events were ahead of their entity (in order would be 1)", Thousands(total))))
-	p.bars(r.Distances)
+	p.bars(there)
+	p.line("%s", p.in(faint, fmt.Sprintf("  %s parked took effect later, %s answers died, %s deliveries were of marks.",
+		Thousands(r.Drained), Thousands(r.Play.Lost), Thousands(r.Healing.Marks))))
 }
 
 // bars is a bar chart, each bar with its number. What is there at all gets a mark.
@@ -134,8 +153,7 @@ func (p *paper) costs(r *Report) {
 		p.line("  %s %9.2f %8s %8s %10s %8s", name, r.perEvent(float64(c.Requests)), r.units(c.WriteUnits), r.units(c.ReadUnits),
 			Thousands(c.WrongEntities), Thousands(c.WrongNotices))
 	}
-	p.line("%s", p.in(faint, "  inorder is measured; the others consumed the same messages in memory, where"))
-	p.line("%s", p.in(faint, "  each of their requests was counted. The page (--report) says how."))
+	p.line("%s", p.in(faint, "  inorder is measured, the others are played in memory; nothing heals them."))
 }
 
 // units are per event; a dash where nothing is known.

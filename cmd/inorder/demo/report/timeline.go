@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Plot is a timeline as a picture: from left to right the arrivals, from bottom to top the producer's order. Had nothing
+// Plot is a timeline as a picture: from left to right the arrivals in the order of their times, from bottom to top the producer's order. Had nothing
 // been overtaken the marks would lie on a rising line.
 type Plot struct {
 	Marks        []Mark
@@ -110,7 +110,7 @@ func (t *Timeline) ticks() []Tick {
 	every := max(1, (n+fewTicks-1)/fewTicks)
 	var out []Tick
 	for i := 0; i < n; i += every {
-		out = append(out, Tick{X: t.x(i), Label: t.Arrivals[i].At.UTC().Format("15:04")})
+		out = append(out, Tick{X: t.x(i), Label: dayTime(t.Arrivals[0].At, t.Arrivals[i].At)})
 	}
 	return out
 }

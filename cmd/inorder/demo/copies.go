@@ -99,7 +99,7 @@ func (r *run) checkQuarantine() report.Check {
 			f.add("no copy of %s, which should be there for %s", id, m.Reason)
 		}
 	}
-	return f.check("%s poisoned messages lie in quarantine, byte for byte and with the right reason, and no others",
+	return f.check("%s poisoned messages lie in quarantine, unchanged, for their reason; no others",
 		report.Thousands(len(poison)))
 }
 
