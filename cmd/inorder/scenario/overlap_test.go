@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"inorder/cmd/inorder/backend"
+	"inorder/ddb/local"
 	"inorder/functions"
 	"inorder/ordering"
 )
@@ -88,6 +89,26 @@ func TestSweepsDeliveriesAndAnOperatorMayOverlap(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Random scripts, too, end where they must when a sweep runs beside whatever runs at once in them.
+func TestRandomScriptsEndThereWithSweepsBesides(t *testing.T) {
+	player := &Player{Backend: open(t, local.Dynoxide)}
+	for n := *randomFirst; n < *randomFirst+uint64(*randomScripts)/2; n++ {
+		f, err := load([]byte(randomScript(n)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := f.scripts[0]
+		for i := range s.steps {
+			if c, is := s.steps[i].action.(concurrent); is {
+				s.steps[i].action = overlap{batches: c.batches, sweeps: 1}
+			}
+		}
+		if failures, err := player.play(t.Context(), s, n); err != nil || len(failures) > 0 {
+			t.Errorf("play it again with -run RandomScripts -random 2 -random-first %d: %v\n%+v\n%s", n, err, failures, randomScript(n))
+		}
 	}
 }
 
