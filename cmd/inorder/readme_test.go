@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alecthomas/kong"
 )
 
 const root = "../.."
@@ -28,6 +30,10 @@ func TestReadmeCommands(t *testing.T) {
 				continue
 			}
 			ran++
+			if strings.HasPrefix(command, "inorder ") { // needs a deployment; operator_test.go has one
+				t.Run(command, func(t *testing.T) { checkGrammar(t, command) })
+				continue
+			}
 			t.Run(command, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				defer cancel()
@@ -44,6 +50,19 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
+// checkGrammar parses a command line as the shell and then the program would.
+func checkGrammar(t *testing.T, line string) {
+	t.Helper()
+	words, err := exec.CommandContext(t.Context(), "bash", "-c", "printf '%s\\n' "+line).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Split(strings.TrimSuffix(string(words), "\n"), "\n")[1:]
+	if _, err := kong.Must(&commands{}, kong.Name("inorder")).Parse(args); err != nil {
+		t.Error(err)
+	}
+}
+
 // Every link of the README and of docs/ that stays in the repository leads somewhere.
 func TestLinks(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
@@ -53,12 +72,13 @@ func TestLinks(t *testing.T) {
 	decisions, _ := filepath.Glob(filepath.Join(root, "docs", "*", "*.md"))
 	pages = append(append(pages, decisions...), filepath.Join(root, "README.md"), filepath.Join(root, "CHANGELOG.md"))
 	links := regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+	code := regexp.MustCompile("(?s)```.*?```")
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, link := range links.FindAllStringSubmatch(string(text), -1) {
+		for _, link := range links.FindAllStringSubmatch(code.ReplaceAllString(string(text), ""), -1) {
 			if strings.Contains(link[1], "://") {
 				continue
 			}
