@@ -1,7 +1,6 @@
 package ordering
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -112,59 +111,6 @@ func (p *deltaPlan) sortOut(in deltaInput, facts []*job) []*job {
 	}
 	return counted
 }
-
-// control judges what is said about numbers: a mark tells of one, a void counts without change what nobody has. Both
-// are applied, whatever the entity has.
-func (p *deltaPlan) control(in deltaInput, counted []*job, j *job) {
-	base, effective := in.base, in.base.Effective()
-	span := window(effective+1, in.stream.Window)
-	stored := events.SeqClock(base.Gen, effective)
-	done := Outcome{Disposition: Applied, Stored: stored}
-	switch {
-	case j.Event.Generation < base.Gen:
-	case j.Event.Kind == events.Mark && j.Event.Seq > base.highest():
-		p.mark = max(p.mark, j.Event.Seq)
-		p.landed[j] = done
-	case j.Event.Kind == events.Void && passable(in.stream, j.Event):
-		if news := p.void(in, span, counted, j.Event); news {
-			p.landed[j] = done
-		}
-		if beyond := slices.MaxFunc(j.Event.Ranges, func(a, b Range) int { return cmp.Compare(a.Last, b.Last) }); beyond.Last > span.Last {
-			p.fresh = true
-			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(beyond.Last, in.stream, span)}
-		}
-	}
-	if _, lands := p.landed[j]; !lands {
-		p.final[j] = done
-	}
-}
-
-// void takes the numbers of a void that nobody has, here or in the batch.
-func (p *deltaPlan) void(in deltaInput, span Range, counted []*job, e *events.Event) (news bool) {
-	taken := make(Numbers, len(counted))
-	for i, j := range counted {
-		taken[i] = j.Event.Seq
-	}
-	var fresh Numbers
-	for _, r := range e.Ranges {
-		if r.Last < span.First || span.First <= in.base.Effective() {
-			continue
-		}
-		for n := range between(max(r.First, span.First), min(r.Last, span.Last)) {
-			if !in.base.Ahead.Has(n) && !taken.Has(n) && !p.voided.Has(n) {
-				fresh = append(fresh, n)
-			}
-		}
-	}
-	p.voided = p.voided.With(fresh...)
-	if e.VoidReason == events.Expired {
-		p.expired = p.expired.With(fresh...)
-	}
-	return len(fresh) > 0
-}
-
-// controls reports whether what is said about numbers changes the entity.
-func (p *deltaPlan) controls() bool { return p.mark > 0 || len(p.voided) > 0 }
 
 // atCounted judges an event whose number is counted. Only of the last one the entity knows who it was.
 func atCounted(base *Entity, e *events.Event, stored string) Outcome {

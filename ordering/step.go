@@ -1,7 +1,6 @@
 package ordering
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -132,94 +131,8 @@ func (p *stepPlan) sortOut(in stepInput) map[int64]*job {
 	return candidates
 }
 
-// spanOf are the numbers that may be logged or run: a window from the cursor on. A stream that may begin anywhere, and
-// has not begun, counts from the lowest number that waits or comes; one so low that a waiting one would lie beyond its
-// window is out too.
-func spanOf(s *events.Stream, base *Entity, facts []*job) Range {
-	if !base.NoBaseline(s) {
-		return window(base.Applied+1, s.Window)
-	}
-	floor, lowest := int64(1), int64(maxNumber)
-	if len(base.Waiting) > 0 {
-		floor, lowest = max(1, base.Waiting.Max()-s.Window+1), base.Waiting[0]
-	}
-	for _, j := range facts {
-		if n := j.Event.Seq; n >= floor && j.Event.Generation == base.Gen {
-			lowest = min(lowest, n)
-		}
-	}
-	if lowest == maxNumber {
-		return window(1, s.Window)
-	}
-	span := window(lowest, s.Window)
-	span.First = floor
-	return span
-}
-
-// window is the numbers of a window that begins with first. Behind the highest number there is none.
-func window(first, length int64) Range {
-	if first < 1 {
-		return Range{First: maxNumber, Last: maxNumber}
-	}
-	if last := first + length - 1; last >= first {
-		return Range{First: first, Last: last}
-	}
-	return Range{First: first, Last: maxNumber}
-}
-
-func beyondWindow(n int64, s *events.Stream, span Range) error {
-	return fmt.Errorf("number %d lies beyond the window of %d: now %d to %d are taken", n, s.Window, span.First, span.Last)
-}
-
 func skipped(stored string) Outcome {
 	return Outcome{Disposition: Quarantined, Reason: events.Skipped, Stored: stored, Detail: "its number was passed over as lost"}
-}
-
-// control judges what is said about numbers. It is applied whatever the entity has, and changes it only where that is
-// news. What lies beyond the window comes back, like an event that does.
-func (p *stepPlan) control(in stepInput, span Range, candidates map[int64]*job, j *job) {
-	base := in.base
-	stored := events.SeqClock(base.Gen, base.Applied)
-	done := Outcome{Disposition: Applied, Stored: stored}
-	switch {
-	case j.Event.Generation < base.Gen:
-		p.final[j] = done
-	case j.Event.Kind == events.Mark && j.Event.Seq > base.highest():
-		p.next.MaxSeen = max(p.next.MaxSeen, j.Event.Seq)
-		p.landed[j] = done
-	case j.Event.Kind == events.Mark || !passable(in.stream, j.Event):
-		p.final[j] = done
-	default:
-		for _, r := range j.Event.Ranges {
-			if r.Last <= base.Applied {
-				continue
-			}
-			for n := range between(max(r.First, base.Applied+1, span.First), min(r.Last, span.Last)) {
-				if candidates[n] == nil && !base.Waiting.Has(n) {
-					candidates[n] = j
-					p.voids[j]++
-				}
-			}
-			if r.Last > span.Last {
-				p.fresh = true
-				p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(r.Last, in.stream, span)}
-			}
-		}
-		if _, beyond := p.landed[j]; beyond {
-			return
-		}
-		if p.voids[j] > 0 {
-			p.landed[j] = done
-		} else {
-			p.final[j] = done
-		}
-	}
-}
-
-// passable reports whether the cursor may pass the numbers of a void. What has merely expired was meant, so that is for
-// the stream to say; until then it is an operator's affair, whom the gap's alarm calls.
-func passable(s *events.Stream, void *events.Event) bool {
-	return void.VoidReason == events.NeverExisted || s.SkipExpired
 }
 
 // candidate returns which of the events of one number counts: the one that is logged, or the first of the batch. The
@@ -351,47 +264,6 @@ func (p *stepPlan) judgedAhead(in stepInput) bool {
 		}
 	}
 	return false
-}
-
-// settlePark keeps account of the rows that must not expire: how old the oldest waiting one is, and when the sweeper
-// has to look at them. Both are bounds, which only its look makes exact: a row that leaves does not raise them.
-func (p *stepPlan) settlePark(in stepInput) {
-	next := p.next
-	for n, row := range in.logged {
-		if n > next.Applied || in.sends() {
-			next.Park.include(in.stream, row, n > next.Applied)
-		}
-	}
-	next.clearPark()
-}
-
-// include makes room for one more row.
-func (p *Park) include(s *events.Stream, row Row, waits bool) {
-	look := row.ExpiresAt.Add(-s.ParkTTL / 2)
-	if waits && row.Void == "" {
-		look = earlier(look, row.ReceivedAt.Add(s.MaxParkAge))
-		p.Since = earlier(p.Since, row.ReceivedAt)
-	}
-	p.Look = earlier(p.Look, look)
-}
-
-// earlier returns the earlier of two instants, of which a zero one is none.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// clearPark forgets what no row is left for.
-func (c *Cursor) clearPark() {
-	switch {
-	case len(c.Waiting) > 0:
-	case c.owesEffects():
-		c.Park.Since = time.Time{}
-	default:
-		c.Park = Park{}
-	}
 }
 
 func (in *stepInput) sends() bool { return in.stream.Effects && in.effects == EffectsOn }
