@@ -1,11 +1,11 @@
 package functions
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -42,6 +42,8 @@ type effectsWorld struct {
 	accepted map[string]time.Time // deduplication ids
 	copies   map[string]int       // messages in quarantine, by reason
 	sends    int                  // effects that were tried to be sent
+
+	metrics bytes.Buffer
 
 	down  bool   // the effects queue refuses everything
 	fault *fault // of one call, whichever comes then
@@ -100,7 +102,7 @@ func (w *effectsWorld) parts(mode string) SweeperParts {
 		Parts: Parts{
 			Streams: w.streams(mode), Projections: w.projections, Store: mortalStore{w.store, w}, SQS: w,
 			QuarantineURL: quarantineQueue, EffectsURL: effectsQueue, EffectsMode: modes[mode],
-			Metrics: io.Discard, Now: func() time.Time { return w.now }, Parallel: 1, RowsAtOnce: 1,
+			Metrics: &w.metrics, Now: func() time.Time { return w.now }, Parallel: 1, RowsAtOnce: 1,
 			Wait: func(context.Context, int) {},
 			NewToken: func() string {
 				w.tokens++
@@ -273,6 +275,39 @@ func numberedRecord(message, typ, id string, generation, seq int64, data string)
 
 func voided(message, id string, generation, seq int64, reason events.VoidReason) awsevents.SQSMessage {
 	return record(message, fmt.Sprintf(`{"type":"inorder.void","stream":"l","entity_id":%q,"generation":%d,"ranges":[[%d,%d]],"reason":%q}`, id, generation, seq, seq, reason))
+}
+
+// atOnce lets several functions run at the same time, request by request in an order that rng draws.
+func (w *effectsWorld) atOnce(rng *rand.Rand, works ...func()) {
+	arrive, done := make(chan chan struct{}), make(chan struct{})
+	w.turn = func() {
+		mine := make(chan struct{})
+		arrive <- mine
+		<-mine
+	}
+	var waiting []chan struct{}
+	untilItWaits := func() {
+		select {
+		case mine := <-arrive:
+			waiting = append(waiting, mine)
+		case <-done:
+		}
+	}
+	for _, work := range works {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			work()
+		}()
+		untilItWaits()
+	}
+	for len(waiting) > 0 {
+		i := rng.IntN(len(waiting))
+		next := waiting[i]
+		waiting = slices.Delete(waiting, i, i+1)
+		close(next)
+		untilItWaits()
+	}
+	w.turn = nil
 }
 
 // someFault is drawn once in a while; nil otherwise.
