@@ -95,7 +95,12 @@ func (c *Command) play(ctx context.Context, notes io.Writer) (*report.Report, er
 // report puts together what the run has to say.
 func (c *Command) report(r *run, checks []report.Check, healing report.Healing) *report.Report {
 	h, day := &r.history, r.day
+	note := ""
+	if r.sweeps.instead != nil {
+		note = "This engine's index loses entries: the sweepers read every entity instead."
+	}
 	out := &report.Report{
+		Note:  note,
 		Title: "inorder demo", Seed: c.Seed, Engine: r.backend.Name(), Workers: c.Workers,
 		Replay: c.replay(),
 		Day: report.Day{

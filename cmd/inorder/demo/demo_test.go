@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,7 +54,7 @@ func TestEverythingIsRight(t *testing.T) {
 		if code != 0 {
 			complain(t, r)
 		}
-		if r.Play.Crashes == 0 || r.Drained == 0 || r.Day.Poison == 0 || r.Day.Copies == 0 {
+		if r.Play.Crashes == 0 || r.Drained == 0 || r.Day.Poison == 0 || r.Day.Copies == 0 || r.Day.Lost == 0 {
 			t.Errorf("seed %d: a day without adventures: %+v %+v", seed, r.Day, r.Play)
 		}
 	}
@@ -70,22 +69,66 @@ func TestOnMinidyn(t *testing.T) {
 	}
 }
 
-// A demo that could not fail would prove nothing: with the condition left out of the writes, or the log left out, the
-// same days go wrong, and it says so.
+// What is lost comes back, also where nothing after it shows that it is missing, and where what is sent in its place is
+// lost again; sweeping ends when nothing is open any more.
+func TestWhatIsLostIsHealed(t *testing.T) {
+	c := Command{Events: 1500, Workers: 12, Seed: 1}
+	code, r := play(t, c)
+	if code != 0 {
+		complain(t, r)
+	}
+	h := &r.Healing
+	if h.Count(report.SentAgain)+h.Count(report.Outdated) != r.Day.Lost || h.Count(report.Outdated) == 0 || h.LostAgain() == 0 {
+		t.Errorf("of %d lost %d were sent again, %d of them lost again, and %d are outdated",
+			r.Day.Lost, h.Count(report.SentAgain), h.LostAgain(), h.Count(report.Outdated))
+	}
+	if n := h.ByMark(); n == 0 || n == h.Count(report.SentAgain) {
+		t.Errorf("%d of %d were shown by a mark", n, h.Count(report.SentAgain))
+	}
+	if h.StayWrong == 0 || h.StayParked() == 0 || r.Parked[len(r.Parked)-1].N != 0 {
+		t.Errorf("unasked %d would stay wrong and %d parked; as it was, %d are", h.StayWrong, h.StayParked(), r.Parked[len(r.Parked)-1].N)
+	}
+	for _, l := range h.Losses {
+		if l.Healed == report.SentAgain && (l.Asked == 0 || l.SeenAt.Before(l.LostAt) || l.AskedAt.Sub(l.SeenAt) < 4*time.Minute || l.HealedAt.Before(l.AskedAt)) {
+			t.Errorf("out of order: %+v", l)
+		}
+	}
+}
+
+// A demo that could not fail would prove nothing. Whatever is left out, the same days go wrong, and it says where.
 func TestNoticesWhatIsLeftOut(t *testing.T) {
-	for name, plant := range map[string]func(http.RoundTripper) http.RoundTripper{
-		"condition": rewriting(withoutConditions),
-		"log row":   rewriting(withoutRows),
+	const entities, healing, requests = 0, 2, 3
+	for _, tt := range []struct {
+		name   string
+		plants plants
+		check  int // the one that must notice, whatever others do
+	}{
+		{"the condition of writes", plants{engine: rewriting(withoutConditions)}, entities},
+		// What is acknowledged and not kept is missing again, asked for, and comes: only that it was asked for shows it.
+		{"log rows", plants{engine: rewriting(withoutRows)}, requests},
+		{"the sweeper", plants{idle: true}, healing},
+		{"the requests", plants{letter: func(body string) int { return times(1, isNote(body)) }}, healing},
+		{"the notes, and so the marks", plants{letter: func(body string) int { return times(1, !isNote(body)) }}, healing},
+		{"the back-off", plants{letter: func(body string) int { return 2 - times(1, isNote(body)) }}, requests},
 	} {
 		for _, seed := range seeds[:2] {
 			c := day(seed)
-			c.plants.engine = plant
-			code, r := play(t, c)
-			if code != 1 || r.Right() || r.Checks[0].Right {
-				t.Errorf("seed %d without the %s: exit status %d, and every entity is right", seed, name, code)
+			c.plants = tt.plants
+			if code, r := play(t, c); code != 1 || r.Right() || r.Checks[tt.check].Right {
+				t.Errorf("seed %d without %s: exit status %d, and it says %q", seed, tt.name, code, r.Checks[tt.check].Name)
 			}
 		}
 	}
+}
+
+func isNote(body string) bool { return strings.Contains(body, `"type":"inorder.note"`) }
+
+// times is n where a condition holds, and none where it does not.
+func times(n int, holds bool) int {
+	if holds {
+		return n
+	}
+	return 0
 }
 
 // The hook alone changes nothing.

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"inorder/cmd/inorder/backend"
+	"inorder/cmd/inorder/demo/producer"
 	"inorder/cmd/inorder/demo/queue"
+	"inorder/ddb"
+	"inorder/ddb/local"
 	"inorder/functions"
 	"inorder/ordering"
 )
@@ -25,9 +28,9 @@ const (
 	sweeperDoomedIn       = 15
 	sweeperDoomedRequests = 40
 
-	// patience is how long sweepers go on when nothing else happens any more and something is still open. All attempts
-	// of a gap take five and a half hours.
-	patience = 6 * time.Hour
+	// patience is how long sweepers go on when nothing else happens any more and something is still open: longer than the
+	// longest back-off, an hour, after which a request would make something happen.
+	patience = 90 * time.Minute
 )
 
 // sweeps is the schedule of the sweeper. It ends when nothing can happen any more and nothing is open.
@@ -36,17 +39,27 @@ type sweeps struct {
 	parts functions.SweeperParts
 	wire  *wire // the sweepers' requests
 
+	instead []ordering.Key // of an index that is not to be trusted
+
 	mu        sync.Mutex
 	n         int
 	crashes   int
-	idleSince time.Time
+	begun     int       // sweeps, those included that are not over
+	others    int       // how much else was ever handed out
+	idleSince time.Time // when that was last more than before
 }
 
 func newSweeps(r *run, w *wire, send functions.Sender) *sweeps {
 	parts := r.parts
 	parts.Store = r.backend.Store(r.tables, w)
 	parts.SQS = send
-	return &sweeps{run: r, wire: w, parts: backend.SweeperParts(parts)}
+	s := &sweeps{run: r, wire: w, parts: backend.SweeperParts(parts)}
+	if r.backend.Name() == local.Minidyn {
+		for _, m := range r.day.Meant {
+			s.instead = append(s.instead, ordering.Key{Consumer: producer.Consumer, Stream: m.Stream, ID: m.Entity})
+		}
+	}
+	return s
 }
 
 // begin sets the schedule going.
@@ -72,12 +85,13 @@ func (s *sweeps) schedule(ctx context.Context, after time.Time) {
 // those that would find the same are left out, which saves the demo's time and changes nothing.
 func (s *sweeps) next(before queue.Calm, listed int) (after time.Time, more bool) {
 	now, calm := s.queue.Now(), s.queue.Calm()
-	if !before.Alone || calm != before {
-		s.idleSince = time.Time{}
-		return now, true
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if others := calm.Handed - s.begun; others != s.others {
+		s.others, s.idleSince = others, now
 	}
-	if s.idleSince.IsZero() {
-		s.idleSince = now
+	if !before.Alone || calm != before {
+		return now, true
 	}
 	switch {
 	case listed == 0 && calm.Next.After(now):
@@ -88,22 +102,49 @@ func (s *sweeps) next(before queue.Calm, listed int) (after time.Time, more bool
 	return now, true
 }
 
-// listing counts the entities that a sweeper finds in the index.
+// listing is a sweeper's upkeep that counts what it finds in the index.
 type listing struct {
 	ordering.Upkeep
 	entities atomic.Int64
+
+	// instead are the keys of all entities where the engine's index is not to be trusted: minidyn's forgets an item when
+	// an update brings another one in. All are read then.
+	instead []ordering.Key
 }
 
 // Marked hands on and counts.
 func (l *listing) Marked(ctx context.Context, shard int, visit func([]ordering.Marked) bool) error {
-	return l.Upkeep.Marked(ctx, shard, func(page []ordering.Marked) bool {
+	count := func(page []ordering.Marked) bool {
 		l.entities.Add(int64(len(page)))
 		return visit(page)
-	})
+	}
+	if l.instead == nil {
+		return l.Upkeep.Marked(ctx, shard, count)
+	}
+	if shard > 0 {
+		return nil
+	}
+	read, err := l.Entities(ctx, l.instead)
+	if err != nil {
+		return err
+	}
+	var all []ordering.Marked
+	for i, r := range read {
+		if key := l.instead[i]; r.Err == nil && r.Entity.Gap != nil {
+			all = append(all, ordering.Marked{PK: ddb.EntityPK(key), Key: key, Since: r.Entity.Gap.Since})
+		}
+	}
+	if len(all) > 0 {
+		count(all)
+	}
+	return nil
 }
 
 // sweep is one invocation. It returns how many entities were in the index; at least one where that is not known.
 func (s *sweeps) sweep(ctx context.Context) (listed int) {
+	s.mu.Lock()
+	s.begun++
+	s.mu.Unlock()
 	requests := 0
 	if s.drawOneIn(sweeperDoomedIn) {
 		requests = s.drawUpTo(sweeperDoomedRequests)
@@ -112,7 +153,7 @@ func (s *sweeps) sweep(ctx context.Context) (listed int) {
 	defer l.end()
 	limited, cancel := context.WithTimeout(ctx, invocationTimeout)
 	defer cancel()
-	parts, found := s.parts, &listing{Upkeep: s.parts.Upkeep}
+	parts, found := s.parts, &listing{Upkeep: s.parts.Upkeep, instead: s.instead}
 	parts.Upkeep = found
 	err := functions.NewSweeper(parts).Sweep(limited)
 	s.mu.Lock()
