@@ -103,6 +103,23 @@ func (b *Backend) EntityKeys(ctx context.Context, tables ddb.Tables) ([]string, 
 	return keys, nil
 }
 
+// MarkedKeys lists the keys of the entities that have the attributes of the gaps index, in no order, from the table
+// itself: not every engine's index is to be trusted.
+func (b *Backend) MarkedKeys(ctx context.Context, tables ddb.Tables) ([]string, error) {
+	mark := ddb.EntitiesTable.Indexes[0].Key.Hash.Name
+	items, err := b.scan(ctx, tables.Entities, ddb.EntitiesTable.Key.Hash.Name, mark)
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	for _, it := range items {
+		if it[mark] != (attribute{}) {
+			keys = append(keys, it[ddb.EntitiesTable.Key.Hash.Name].S)
+		}
+	}
+	return keys, nil
+}
+
 // Expire deletes the items whose TTL lies before an instant in epoch seconds, as DynamoDB does sooner or later.
 func (b *Backend) Expire(ctx context.Context, tables ddb.Tables, now int64) error {
 	items, err := b.scan(ctx, tables.Items, hashName, sortName, ttlName)

@@ -82,10 +82,10 @@ func (o *overheard) event(event any) {
 	}
 }
 
-// page plays a small day and returns the address of its report.
+// page plays a day that is large enough for losses of every kind and returns the address of its report.
 func page(t *testing.T) string {
 	t.Helper()
-	c := day(1)
+	c := Command{Events: 1500, Workers: 12, Seed: 1}
 	c.Report = filepath.Join(t.TempDir(), "demo.html")
 	var out, notes bytes.Buffer
 	if code, err := c.Run(t.Context(), &out, &notes); code != 0 || err != nil {
@@ -166,7 +166,8 @@ func see(t *testing.T, ctx context.Context, l look) string {
 		t.Errorf("%s: %d pixels too wide", l.name, wide)
 	}
 	charts := must(t, ctx, chromedp.Evaluate[[]chart](inspect))
-	if len(charts) < 9 {
+	seeHealing(t, ctx, l)
+	if len(charts) < 11 {
 		t.Errorf("%s: only %d charts", l.name, len(charts))
 	}
 	for _, c := range charts {
@@ -176,6 +177,28 @@ func see(t *testing.T, ctx context.Context, l look) string {
 	}
 	keep(t, l.name, must(t, ctx, chromedp.FullScreenshot(90)))
 	return must(t, ctx, chromedp.Evaluate[string]("getComputedStyle(document.body).backgroundColor"))
+}
+
+// gaps tells of the strip of losses, and of the times that are shaded: how many bars there are, how many of their parts
+// and heals lie outside of their plot, in which colours, and how many of the shaded times can be seen.
+const gaps = `(() => {
+  const plot = document.querySelector('svg.strip'), box = plot.getBoundingClientRect();
+  const shapes = [...plot.querySelectorAll('.mark rect, .mark circle')];
+  return {
+    bars: plot.querySelectorAll('.mark').length,
+    outside: shapes.filter(s => { const b = s.getBoundingClientRect(); return b.left < box.left - 5 || b.right > box.right + 5; }).length,
+    colours: new Set(shapes.map(s => getComputedStyle(s).fill)).size,
+    open: [...document.querySelectorAll('svg.area .open')].filter(s => s.getBoundingClientRect().width > 0).length,
+  };
+})()`
+
+// seeHealing looks at the charts about what was lost.
+func seeHealing(t *testing.T, ctx context.Context, l look) {
+	t.Helper()
+	seen := must(t, ctx, chromedp.Evaluate[struct{ Bars, Outside, Colours, Open int }](gaps))
+	if seen.Bars < 10 || seen.Outside > 0 || seen.Colours != 4 || seen.Open < 10 {
+		t.Errorf("%s: the lost events are drawn as %+v", l.name, seen)
+	}
 }
 
 func must[T any](t *testing.T, ctx context.Context, a chromedp.Action[T]) T {

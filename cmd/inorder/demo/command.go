@@ -97,7 +97,7 @@ func (c *Command) report(r *run, checks []report.Check, healing report.Healing) 
 	h, day := &r.history, r.day
 	note := ""
 	if r.sweeps.instead != nil {
-		note = "This engine's index loses entries: the sweepers read every entity instead."
+		note = "This engine's index loses entries: its sweepers read the table instead."
 	}
 	out := &report.Report{
 		Note:  note,

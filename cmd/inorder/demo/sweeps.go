@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"inorder/cmd/inorder/backend"
-	"inorder/cmd/inorder/demo/producer"
 	"inorder/cmd/inorder/demo/queue"
 	"inorder/ddb"
 	"inorder/ddb/local"
@@ -39,7 +38,8 @@ type sweeps struct {
 	parts functions.SweeperParts
 	wire  *wire // the sweepers' requests
 
-	instead []ordering.Key // of an index that is not to be trusted
+	// instead stands in for minidyn's index, which forgets an item when an update brings another one in.
+	instead func(ctx context.Context) ([]string, error)
 
 	mu        sync.Mutex
 	n         int
@@ -55,9 +55,7 @@ func newSweeps(r *run, w *wire, send functions.Sender) *sweeps {
 	parts.SQS = send
 	s := &sweeps{run: r, wire: w, parts: backend.SweeperParts(parts)}
 	if r.backend.Name() == local.Minidyn {
-		for _, m := range r.day.Meant {
-			s.instead = append(s.instead, ordering.Key{Consumer: producer.Consumer, Stream: m.Stream, ID: m.Entity})
-		}
+		s.instead = func(ctx context.Context) ([]string, error) { return r.backend.MarkedKeys(ctx, r.tables) }
 	}
 	return s
 }
@@ -107,9 +105,8 @@ type listing struct {
 	ordering.Upkeep
 	entities atomic.Int64
 
-	// instead are the keys of all entities where the engine's index is not to be trusted: minidyn's forgets an item when
-	// an update brings another one in. All are read then.
-	instead []ordering.Key
+	// instead lists them where the engine's index is not to be trusted.
+	instead func(ctx context.Context) ([]string, error)
 }
 
 // Marked hands on and counts.
@@ -124,19 +121,18 @@ func (l *listing) Marked(ctx context.Context, shard int, visit func([]ordering.M
 	if shard > 0 {
 		return nil
 	}
-	read, err := l.Entities(ctx, l.instead)
-	if err != nil {
+	keys, err := l.instead(ctx)
+	if err != nil || len(keys) == 0 {
 		return err
 	}
-	var all []ordering.Marked
-	for i, r := range read {
-		if key := l.instead[i]; r.Err == nil && r.Entity.Gap != nil {
-			all = append(all, ordering.Marked{PK: ddb.EntityPK(key), Key: key, Since: r.Entity.Gap.Since})
+	page := make([]ordering.Marked, len(keys))
+	for i, pk := range keys {
+		page[i].PK = pk
+		if page[i].Key, err = ddb.ParseEntityPK(pk); err != nil {
+			return err
 		}
 	}
-	if len(all) > 0 {
-		count(all)
-	}
+	count(page)
 	return nil
 }
 

@@ -96,8 +96,8 @@ type Phase struct {
 // Phases are the parts, and the whole.
 func (h *Healing) Phases() []Phase {
 	return []Phase{
-		h.phase("until something showed that it is missing", func(l Loss) time.Duration { return l.SeenAt.Sub(l.LostAt) }),
-		h.phase("from then until it was asked for", func(l Loss) time.Duration { return l.AskedAt.Sub(l.SeenAt) }),
+		h.phase(fmt.Sprintf("until something showed it (MARK_DELAY %d min)", h.MarkDelaySeconds/60), func(l Loss) time.Duration { return l.SeenAt.Sub(l.LostAt) }),
+		h.phase(fmt.Sprintf("from then until it was asked for (deadline %d min)", h.GapDeadlineSeconds/60), func(l Loss) time.Duration { return l.AskedAt.Sub(l.SeenAt) }),
 		h.phase("from then until it was there", func(l Loss) time.Duration { return l.HealedAt.Sub(l.AskedAt) }),
 		h.phase("from loss to heal, in all", func(l Loss) time.Duration { return l.HealedAt.Sub(l.LostAt) }),
 	}

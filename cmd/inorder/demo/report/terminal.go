@@ -88,16 +88,15 @@ func (p *paper) healing(r *Report) {
 		return
 	}
 	p.line("")
-	p.line("%s", p.in(bold, fmt.Sprintf("%-48s", "How long what was lost was missing"))+p.in(faint, "     p50      p99      max"))
+	p.line("%s%s", p.in(bold, fmt.Sprintf("%-53s", "How long the lost were missing (min:s, demo's clock)")),
+		p.in(faint, fmt.Sprintf("%8s%8s%8s", "p50", "p99", "max")))
 	for i, phase := range h.Phases() {
-		name := fmt.Sprintf("%-46s", phase.Name)
+		name := fmt.Sprintf("%-51s", phase.Name)
 		if i == len(h.Phases())-1 {
 			name = p.in(bold, name)
 		}
-		p.line("  %s %8s %8s %8s", name, minutes(phase.P50), minutes(phase.P99), minutes(phase.Max))
+		p.line("  %s %7s %7s %7s", name, minutes(phase.P50), minutes(phase.P99), minutes(phase.Max))
 	}
-	p.line("%s", p.in(faint, fmt.Sprintf("  min:s of the demo's clock; gap_deadline %d, MARK_DELAY %d, a sweep each minute.",
-		h.GapDeadlineSeconds/60, h.MarkDelaySeconds/60)))
 	p.line("  %s showed by what came after them, %s by a mark alone; %s were lost once more.",
 		Thousands(h.Count(SentAgain)-h.ByMark()), Thousands(h.ByMark()), Thousands(h.LostAgain()))
 	p.line("  %s more were only late. Unasked, %s entities stay wrong and %s events parked.",
@@ -114,7 +113,7 @@ func (p *paper) dispositions(r *Report) {
 		}
 	}
 	p.bars(there)
-	p.line("%s", p.in(faint, fmt.Sprintf("  %s parked took effect later, %s answers died, %s deliveries were of marks.",
+	p.line("%s", p.in(faint, fmt.Sprintf("  %s parked took effect later, %s answers died, %s deliveries were marks.",
 		Thousands(r.Drained), Thousands(r.Play.Lost), Thousands(r.Healing.Marks))))
 }
 
