@@ -41,6 +41,7 @@ const (
 	attrOwed       = "_owed"
 	attrBlocked    = "_blocked"
 	attrSkipped    = "_skipped"
+	attrShown      = "_shown" // who showed what is missing
 	attrParkSince  = "_park_since"
 	attrParkLook   = "_park_look"
 
@@ -147,6 +148,9 @@ func (w itemWriter) cursor(c ordering.Cursor) error {
 	}
 	if c.Dispatched != nil {
 		w.text(attrDispatched, events.SeqClock(c.Dispatched.Gen, c.Dispatched.Seq))
+	}
+	if len(c.Shown) > 0 {
+		w[attrShown] = witnesses(c.Shown)
 	}
 	waiting, err := encodeWaiting(c.Applied, c.Waiting)
 	if err != nil {

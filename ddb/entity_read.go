@@ -92,6 +92,7 @@ func (r *itemReader) cursor() ordering.Cursor {
 		Skipped:    r.ranges(attrSkipped),
 		Park:       ordering.Park{Since: r.instant(attrParkSince), Look: r.instant(attrParkLook)},
 		Gap:        r.gap(),
+		Shown:      r.shown(),
 	}
 }
 
@@ -134,6 +135,18 @@ func (r *itemReader) owed() []ordering.Effect {
 		r.fail(attrOwed, err)
 	}
 	return effects
+}
+
+func (r *itemReader) shown() []ordering.Witness {
+	set, _ := r.item[attrShown].(*types.AttributeValueMemberSS)
+	if set == nil {
+		return nil
+	}
+	shown, err := decodeWitnesses(set.Value)
+	if err != nil {
+		r.fail(attrShown, err)
+	}
+	return shown
 }
 
 func (r *itemReader) gap() *ordering.Gap {

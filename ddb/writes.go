@@ -162,6 +162,9 @@ func (t Tables) addition(key ordering.Key, x *expression, a ordering.Addition) (
 		x.setOnce(attrGapShard, integer(gapShard(EntityPK(key))))
 		x.setOnce(attrGapSince, instant(a.GapSince))
 	}
+	if a.Shown != nil {
+		x.add(attrShown, witnesses([]ordering.Witness{*a.Shown}))
+	}
 	x.last(a.Last)
 	return t.entityUpdate(key, x)
 }
@@ -200,6 +203,9 @@ func (t Tables) catchUpUpdate(key ordering.Key, at *ordering.Entity, through int
 	x.add(attrRev, integer(1))
 	if passed := at.Ahead.Without(at.Ahead.Above(through)...); len(passed) > 0 {
 		x.del(attrAhead, integers(passed)) // an empty set is no value
+	}
+	if passed := slices.DeleteFunc(slices.Clone(at.Shown), func(w ordering.Witness) bool { return w.Seq > through }); len(passed) > 0 {
+		x.del(attrShown, witnesses(passed))
 	}
 	return t.entityUpdate(key, x)
 }

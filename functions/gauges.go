@@ -31,7 +31,7 @@ func (o *openEntities) add(s *events.Stream, e *ordering.Entity, now time.Time) 
 	}
 	if len(e.Missing(s)) > 0 || len(e.MissingMarks(s)) > 0 {
 		o.gaps++
-		o.oldestGap = max(o.oldestGap, now.Sub(e.Gap.Since))
+		o.oldestGap = max(o.oldestGap, now.Sub(e.GapSince()))
 	}
 	if e.Blocked != 0 {
 		o.blocked++

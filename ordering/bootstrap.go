@@ -154,7 +154,7 @@ func (in bootstrapInput) cursor() (stateWrite, Bootstrapped) {
 		next.Dispatched = &Position{Gen: p.Generation, Seq: p.Applied}
 	}
 	next.clearPark()
-	next.settleGap(e, in.now, false, noInstant)
+	next.settleGap(e, in.now)
 	return swapWhole{e, &next}, Bootstrapped{Entity: &next, Passed: len(e.Waiting) - len(next.Waiting)}
 }
 
@@ -195,7 +195,7 @@ func (in bootstrapInput) attributes() (stateWrite, Bootstrapped) {
 	if next.Marks[""] <= p.Clock {
 		next.Marks = nil
 	}
-	next.settleGap(e, in.now, false, noInstant)
+	next.settleGap(e, in.now)
 	return swapWhole{e, &next}, Bootstrapped{Entity: &next}
 }
 

@@ -32,7 +32,7 @@ func NewCache(size uint64) *Cache {
 // weight is about how many bytes an entity takes.
 func weight(e *Entity) uint64 {
 	const each = 64 // a value with what Go keeps around it
-	total := 512 + 8*(len(e.Waiting)+len(e.Ahead)) + each*len(e.Clocks)
+	total := 512 + 8*(len(e.Waiting)+len(e.Ahead)+4*len(e.Shown)) + each*len(e.Clocks)
 	var add func(value any)
 	add = func(value any) {
 		total += each

@@ -17,7 +17,7 @@ func (p *stepPlan) control(in stepInput, span Range, candidates map[int64]*job, 
 	case j.Event.Generation < base.Gen:
 		p.final[j] = done
 	case j.Event.Kind == events.Mark && j.Event.Seq > base.highest():
-		p.next.MaxSeen = max(p.next.MaxSeen, j.Event.Seq)
+		p.next.hear(j.Event.Seq, j.receivedAt(in.now))
 		p.landed[j] = done
 	case j.Event.Kind == events.Mark || !passable(in.stream, j.Event):
 		p.final[j] = done
@@ -64,7 +64,7 @@ func (p *deltaPlan) control(in deltaInput, counted []*job, j *job) {
 	switch {
 	case j.Event.Generation < base.Gen:
 	case j.Event.Kind == events.Mark && j.Event.Seq > base.highest():
-		p.mark = max(p.mark, j.Event.Seq)
+		p.heard = append(p.heard, Witness{j.Event.Seq, j.receivedAt(in.now)})
 		p.landed[j] = done
 	case j.Event.Kind == events.Void && passable(in.stream, j.Event):
 		if news := p.void(in, span, counted, j.Event); news {
@@ -105,4 +105,4 @@ func (p *deltaPlan) void(in deltaInput, span Range, counted []*job, e *events.Ev
 }
 
 // controls reports whether what is said about numbers changes the entity.
-func (p *deltaPlan) controls() bool { return p.mark > 0 || len(p.voided) > 0 }
+func (p *deltaPlan) controls() bool { return len(p.heard) > 0 || len(p.voided) > 0 }

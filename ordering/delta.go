@@ -39,8 +39,8 @@ type deltaPlan struct {
 	adds   [][]*job    // each at most MaxAddNumbers
 	amount deltaAmount // of each job that adds
 
-	voided, expired Numbers // to be counted without change; of them those that were meant and are lost
-	mark            int64   // the highest number that a mark tells of, where that is news
+	voided, expired Numbers   // to be counted without change; of them those that were meant and are lost
+	heard           []Witness // marks that are news
 }
 
 type deltaAmount map[*job]map[string]*apd.Decimal
@@ -91,6 +91,7 @@ func (p *deltaPlan) sortOut(in deltaInput, facts []*job) []*job {
 			p.final[j] = skipped(stored)
 		case n <= effective || base.Ahead.Has(n):
 			p.final[j] = atCounted(base, j.Event, stored)
+			p.fresh = p.fresh || p.final[j].Disposition == Conflict // the last one may be another meanwhile
 		case n-effective > in.stream.Window:
 			p.fresh = true
 			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(n, in.stream, window(effective+1, in.stream.Window))}
@@ -165,22 +166,25 @@ func (p *deltaPlan) fold(in deltaInput, all []*job) (after *Entity, counted []*j
 	}
 	next.Applied = next.Effective()
 	next.Ahead = next.Ahead.Above(next.Applied)
-	next.MaxSeen = max(next.MaxSeen, next.Ahead.Max(), next.Applied, p.mark)
-	for j := range p.landed {
-		next.MaxSeen = max(next.MaxSeen, deferredNumber(j, p.landed[j]))
+	next.MaxSeen = max(next.MaxSeen, next.Ahead.Max(), next.Applied)
+	for _, w := range p.heard {
+		next.hear(w.Seq, w.At)
+	}
+	for _, n := range p.voided {
+		if n > next.Applied {
+			next.show(n, in.now)
+		}
+	}
+	for j, o := range p.landed {
+		if j.Event.Kind == events.Fact && (o.Disposition == Deferred || j.Event.Seq > next.Applied) {
+			next.hear(j.Event.Seq, j.receivedAt(in.now))
+		}
 		if j.Event.Kind == events.Fact && j.Event.Seq > next.Applied && p.landed[j].Disposition == Applied {
 			p.early = append(p.early, j)
 		}
 	}
-	next.settleGap(in.prev, in.now, false, time.Time{})
+	next.settleGap(in.prev, in.now)
 	return &next, counted
-}
-
-func deferredNumber(j *job, o Outcome) int64 {
-	if o.Disposition == Deferred {
-		return j.Event.Seq
-	}
-	return 0
 }
 
 // addTo adds amounts to a state, all or none of them.
@@ -222,6 +226,10 @@ func (p *deltaPlan) addition(in deltaInput, chunk []*job) (Addition, error) {
 	after.Ahead = after.Ahead.With(a.Numbers...)
 	if after.openGap() {
 		a.GapSince = in.now
+		w := Witness{newest.Event.Seq, newest.receivedAt(in.now)}
+		if len(in.base.Shown) < maxShown && in.base.tells(w) {
+			a.Shown = &w
+		}
 	}
 	return a, nil
 }

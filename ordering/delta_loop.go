@@ -183,7 +183,7 @@ func (r *deltaRun) tidy(ctx context.Context, now *Entity, added int) {
 		next := *now
 		next.Rev, next.Token = now.Rev+1, r.NewToken()
 		next.catchUp()
-		next.settleGap(now, r.Now(), false, noInstant)
+		next.settleGap(now, r.Now())
 		if there, _, err := r.swap(ctx, r.key, now, &next); err == nil {
 			r.learn(there)
 		}
@@ -194,12 +194,13 @@ func (r *deltaRun) tidy(ctx context.Context, now *Entity, added int) {
 	}
 }
 
-// gapSince is how old the gap is that a catching up leaves: from now. The witnesses of the one before are passed, and
-// when those of the next one came nobody knows; dozens of numbers later it is most likely young. An entity whose events
-// keep coming out of order would otherwise be asked for every minute, each time for what is just on its way.
-func (r *deltaRun) gapSince(now *Entity) time.Time {
+// gapSince is how old the gap is that a catching up leaves, zero where there is none.
+func (r *deltaRun) gapSince(now *Entity) (since time.Time) {
 	if now.Gap == nil {
-		return noInstant
+		return since
+	}
+	if shown := now.shownAt(); !shown.IsZero() {
+		return shown
 	}
 	return r.Now()
 }

@@ -18,7 +18,7 @@ const (
 	RetryBlocked      // the projection may take by now what it refused
 	InspectLog        // rows may need more time, or be too old; and before anybody is asked, the entity may not know them all
 	SendOwed          // effects
-	TidyUp            // nothing is open, yet it stands in the index; or counted numbers were not caught up
+	TidyUp            // nothing is open, yet it stands in the index; or it owes effects that nobody sends any more
 	Escalate          // the gap is overdue: ask for what is missing
 	dutyCount
 )
@@ -54,7 +54,7 @@ func (e *Entity) hasDuty(duty Duty, s *events.Stream, now time.Time, sends bool)
 	case SendOwed:
 		return isStep && sends && e.owesEffects()
 	case TidyUp:
-		return e.Gap != nil && !e.isOpen(s, sends)
+		return e.Gap != nil && !e.isOpen(s, sends) || isStep && !sends && e.owesEffects()
 	case Escalate:
 		return e.escalates(s, now)
 	case NoDuty, dutyCount:
@@ -78,7 +78,7 @@ func (e *Entity) isOpen(s *events.Stream, sends bool) bool {
 
 // overdue reports whether what is wrong with the entity was seen a gap deadline ago.
 func (e *Entity) overdue(s *events.Stream, now time.Time) bool {
-	return e.Gap != nil && now.Sub(e.Gap.Since) >= s.GapDeadline
+	return e.Gap != nil && now.Sub(e.GapSince()) >= s.GapDeadline
 }
 
 // escalates reports whether it is time to ask for what is missing. Attempts start again when the cursor moved, and a

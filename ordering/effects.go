@@ -168,7 +168,7 @@ func (r *stepRun) moveDispatched(ctx context.Context, e *Entity, to Position) (*
 			return o.Generation < to.Gen || o.Seq <= to.Seq
 		})
 		next.clearPark()
-		next.settleGap(e, r.Now(), false, noInstant)
+		next.settleGap(e, r.Now())
 		now, landed, err := r.swap(ctx, r.key, e, &next)
 		if err != nil {
 			return e, fmt.Errorf("move _dispatched of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)

@@ -62,6 +62,7 @@ type Cursor struct {
 	Skipped    []Range   // numbers that an operator, or an expired history, passed over
 	Park       Park      // of a step entity whose log holds what must not expire
 	Gap        *Gap      // why the sweeper must look at this entity; nil: it need not
+	Shown      []Witness // who showed what is missing; empty without a gap
 }
 
 // Park is what is known of the rows that a step entity still needs: those that wait, and those whose effects are owed.

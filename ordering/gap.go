@@ -30,33 +30,26 @@ func (c *Cursor) owesEffects() bool {
 	return c.Dispatched != nil && (c.Dispatched.Gen < c.Gen || c.Dispatched.Seq < c.Applied)
 }
 
-// settleGap puts the entity into the sweeper's index or takes it out. A gap is as old as the first sight of it, and
-// attempts start again when the cursor moves. That something else was wrong before does not make it older. lowestWaiting is when the lowest number that still waits was received,
-// where the drain has read it: the witnesses below it are gone.
-func (e *Entity) settleGap(prev *Entity, now time.Time, drained bool, lowestWaiting time.Time) {
+// settleGap puts the entity into the sweeper's index or takes it out. A gap is as old as the first sight of it; that
+// something else was wrong before does not make it older. Attempts start again when the cursor moves.
+func (e *Entity) settleGap(prev *Entity, now time.Time) {
 	if !e.openGap() && !e.owesEffects() && len(e.Marks) == 0 {
-		e.Gap = nil
+		e.Gap, e.Shown = nil, nil
 		return
 	}
-	if prev.Gap == nil || prev.Gen != e.Gen || e.lacks() && !prev.lacks() {
-		e.Gap = &Gap{Since: now}
-		return
-	}
-	gap := *prev.Gap
-	if e.Effective() != prev.Effective() {
-		gap.Escalations, gap.EscalateAt = 0, time.Time{}
-		if drained {
-			gap.Since = now
-			if !lowestWaiting.IsZero() {
-				gap.Since = lowestWaiting
-			}
+	gap := Gap{Since: now}
+	if goesOn := prev.Gap != nil && prev.Gen == e.Gen && (prev.lacks() || !e.lacks()); goesOn {
+		gap = *prev.Gap
+		if e.Effective() != prev.Effective() {
+			gap.Escalations, gap.EscalateAt = 0, time.Time{}
 		}
+	}
+	e.Shown = slices.DeleteFunc(telling(slices.Clone(e.Shown)), func(w Witness) bool { return w.Seq <= e.Effective() })
+	if since := e.shownAt(); e.lacks() && !since.IsZero() {
+		gap.Since = since
 	}
 	e.Gap = &gap
 }
-
-// noInstant is where settleGap need not know when the lowest waiting number was received.
-var noInstant time.Time
 
 // Absent reports whether there is no state: nothing was ever applied in this life, or the entity was deleted.
 func (e *Entity) Absent() bool {

@@ -15,11 +15,12 @@ import (
 
 // inspection is how a log differs from what the entity says, and which of its rows run out of time.
 type inspection struct {
-	lost   Numbers // waiting, and without a row: missing again
-	found  Numbers // logged, and not known to wait
-	extend []Row   // less than half of their time left
-	old    []Row   // waiting longer than the stream lets them
-	park   Park    // once all of that is done
+	lost      Numbers   // waiting, and without a row: missing again
+	found     Numbers   // logged, and not known to wait
+	witnesses []Witness // of those
+	extend    []Row     // less than half of their time left
+	old       []Row     // waiting longer than the stream lets them
+	park      Park      // once all of that is done
 }
 
 // inFlight is how long after it was received an event may be logged and not yet known to its entity, because its
@@ -38,6 +39,7 @@ func inspect(s *events.Stream, e *Entity, heads []Row, now time.Time) inspection
 			continue
 		case waits && !e.Waiting.Has(row.Seq):
 			i.found = append(i.found, row.Seq)
+			i.witnesses = append(i.witnesses, Witness{row.Seq, row.ReceivedAt})
 		}
 		if waits {
 			here = append(here, row.Seq)
@@ -99,12 +101,15 @@ func (r *sweepRun) repair(ctx context.Context, i inspection) (landed bool, err e
 	next := *r.entity
 	next.Waiting = next.Waiting.With(i.found...).Without(i.lost...)
 	next.MaxSeen = max(next.MaxSeen, next.Waiting.Max(), i.lost.Max())
+	for _, w := range i.witnesses {
+		next.show(w.Seq, w.At)
+	}
 	if !next.Waiting.Has(next.Blocked) {
 		next.Blocked = 0
 	}
 	next.Park = i.park
 	next.clearPark()
-	next.settleGap(r.entity, r.Now(), false, noInstant)
+	next.settleGap(r.entity, r.Now())
 	return r.put(ctx, &next)
 }
 
@@ -151,7 +156,7 @@ func (r *sweepRun) dropOld(ctx context.Context, i inspection) error {
 			next.Park.Look = r.Now()
 		}
 		next.clearPark()
-		next.settleGap(r.entity, r.Now(), false, noInstant)
+		next.settleGap(r.entity, r.Now())
 		landed, err := r.drop(ctx, &next, rows)
 		if err != nil || !landed {
 			return err

@@ -107,6 +107,14 @@ type job struct {
 	decided bool
 }
 
+// receivedAt is when this consumer received it.
+func (j *job) receivedAt(now time.Time) time.Time {
+	if j.Message.ReceivedAt.IsZero() {
+		return now
+	}
+	return j.Message.ReceivedAt
+}
+
 func (j *job) decide(o Outcome) { *j.out, j.decided = o, true }
 
 func open(jobs []*job) []*job {

@@ -55,8 +55,11 @@ func (c *Cursor) lacking(window int64) []Range {
 	return missing
 }
 
-// NoBaseline reports whether a stream that may begin anywhere has not begun yet.
-func (e *Entity) NoBaseline(s *events.Stream) bool { return s.StartAny && e.Applied == 0 }
+// NoBaseline reports whether a stream that may begin anywhere has not begun yet. It begins at once with number one,
+// also where that waits.
+func (e *Entity) NoBaseline(s *events.Stream) bool {
+	return s.StartAny && e.Applied == 0 && !e.Waiting.Has(1)
+}
 
 // missingBeforeBaseline is empty where something waits: that will be the baseline. Where all that is known is a number
 // that somebody heard of, that one is asked for, to be where the history begins.

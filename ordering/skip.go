@@ -149,7 +149,7 @@ func (k *Keeper) skipWhole(ctx context.Context, key Key, s *events.Stream, order
 			return nil
 		}
 		next.Rev, next.Token = e.Rev+1, k.NewToken()
-		next.settleGap(e, k.Now(), false, noInstant)
+		next.settleGap(e, k.Now())
 		if order.DryRun {
 			done.Lost, done.Entity = lost, next
 			return nil

@@ -103,7 +103,7 @@ func whole(known, next *Entity, now time.Time) stateWrite {
 		return putNewer{next}
 	}
 	next.Rev, next.Marks = known.Rev+1, known.Marks
-	next.settleGap(known, now, false, noInstant)
+	next.settleGap(known, now)
 	return swapWhole{known, next}
 }
 

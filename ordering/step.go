@@ -113,9 +113,10 @@ func (p *stepPlan) sortOut(in stepInput) map[int64]*job {
 			o := atTie(j.Event, base.Last)
 			o.Stored = stored
 			p.final[j] = o
+			p.fresh = p.fresh || o.Disposition == Conflict // below the cursor, were it passed meanwhile, it is none
 		case n < span.First || n > span.Last:
 			p.fresh = true
-			p.next.MaxSeen = max(p.next.MaxSeen, n)
+			p.next.hear(n, j.receivedAt(in.now))
 			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(n, in.stream, span)}
 		default:
 			byNumber[n] = append(byNumber[n], j)
@@ -229,28 +230,16 @@ func (p *stepPlan) run(in stepInput, candidates map[int64]*job) (end int64, cut 
 		return end, cut
 	}
 	p.read = &Range{First: firstRow, Last: lastRow}
-	if rest := in.base.Waiting.Above(lastRow); len(rest) > 0 {
-		p.read.Last = rest[0] // one more, for the age of the gap that remains
-	}
 	return end, cut
 }
 
 // close settles what follows from the move: the highest number, the effects' place, the gap.
 func (p *stepPlan) close(in stepInput) {
 	next := p.next
-	for _, j := range p.early {
-		next.MaxSeen = max(next.MaxSeen, j.Event.Seq)
-	}
 	next.MaxSeen = max(next.MaxSeen, next.Waiting.Max(), next.Applied)
 	p.placeEffects(in)
-	var lowestWaiting time.Time
-	if len(next.Waiting) > 0 {
-		if row, read := in.logged[next.Waiting[0]]; read {
-			lowestWaiting = row.ReceivedAt
-		}
-	}
 	p.settlePark(in)
-	next.settleGap(in.prev, in.now, len(p.drained) > 0, lowestWaiting)
+	next.settleGap(in.prev, in.now)
 	p.moves = p.missing > 0 || in.base != in.prev || p.judgedAhead(in) || next.Applied != in.base.Applied ||
 		next.MaxSeen != in.base.MaxSeen || next.Blocked != in.base.Blocked || (next.Gap == nil) != (in.prev.Gap == nil)
 }

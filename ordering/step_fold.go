@@ -161,6 +161,11 @@ func (p *stepPlan) judgeCandidates(in stepInput, candidates map[int64]*job) {
 		}
 		if !ran {
 			waiting = append(waiting, n)
+			at := j.receivedAt(in.now)
+			if isLogged {
+				at = row.ReceivedAt
+			}
+			p.next.hear(n, at)
 		}
 	}
 	p.next.Waiting = p.next.Waiting.With(waiting...)

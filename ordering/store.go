@@ -40,8 +40,8 @@ type Store interface {
 
 	// CatchUp moves the cursor from at.Applied to through and forgets the numbers ahead that it passed, provided that
 	// cursor and generation are as in at. Numbers that are added meanwhile do not disturb it, for a number leaves the
-	// set by a catching up only. Attempts at a gap start again; where gapSince is not zero, at has a gap and is that old
-	// from now on. It returns the entity as it is then.
+	// set by a catching up only. Attempts at a gap start again, the witnesses of at that are passed leave, and where
+	// gapSince is not zero, at has a gap and is that old from now on. It returns the entity as it is then.
 	CatchUp(ctx context.Context, key Key, at *Entity, through int64, gapSince time.Time, token string) (*Entity, error)
 
 	// AddMarked lets the database add the amounts, provided that no marker is there yet.
@@ -159,6 +159,8 @@ type Addition struct {
 	Token   string
 	// GapSince, where it is not zero, sets the gap attributes unless they are there already.
 	GapSince time.Time
+	// Shown, where it is not nil, joins those who showed a gap.
+	Shown *Witness
 }
 
 // LostError says that a condition did not hold, and nothing was written.

@@ -167,7 +167,7 @@ func (r *sweepRun) tidyUp(ctx context.Context) error {
 		}
 		next.clearPark()
 	}
-	next.settleGap(r.entity, r.Now(), false, noInstant)
+	next.settleGap(r.entity, r.Now())
 	_, err := r.put(ctx, &next)
 	return err
 }
@@ -201,16 +201,18 @@ func (r *sweepRun) put(ctx context.Context, next *Entity) (landed bool, err erro
 func (r *sweepRun) escalate(ctx context.Context) error {
 	now, attempt := r.Now(), r.entity.attempts()+1
 	requests := r.requests(attempt, now)
-	next, gap := *r.entity, *r.entity.Gap
+	next, age := *r.entity, now.Sub(r.entity.GapSince())
 	if r.stream.Mode == events.Delta {
 		next.catchUp() // from here on its lag tells that the cursor moved
 	}
+	next.settleGap(r.entity, now)
+	gap := *next.Gap
 	gap.Escalations, gap.EscalateAt = attempt, now.Add(BackOff(r.stream, attempt))
 	next.Gap = &gap
 	if landed, err := r.put(ctx, &next); err != nil || !landed {
 		return err
 	}
-	e := &Escalation{Requests: requests, Attempt: attempt, Age: now.Sub(gap.Since), Waiting: len(next.Waiting) + len(next.Ahead)}
+	e := &Escalation{Requests: requests, Attempt: attempt, Age: age, Waiting: len(next.Waiting) + len(next.Ahead)}
 	r.out.Escalation = e
 	if attempt > r.stream.GapAttempts {
 		return nil

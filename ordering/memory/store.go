@@ -226,6 +226,10 @@ func (s *Store) Add(_ context.Context, key ordering.Key, a ordering.Addition) (*
 	next := clone(now)
 	next.Exists, next.Rev, next.Gen, next.Last, next.Token = true, now.Rev+1, a.Gen, a.Last, a.Token
 	next.Ahead = next.Ahead.With(a.Numbers...)
+	if a.Shown != nil && !slices.Contains(now.Shown, *a.Shown) {
+		next.Shown = append(slices.Clone(now.Shown), *a.Shown)
+		slices.SortFunc(next.Shown, func(a, b ordering.Witness) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.At.Compare(b.At)) })
+	}
 	if next.Gap == nil && !a.GapSince.IsZero() {
 		next.Gap = &ordering.Gap{Since: a.GapSince}
 	}
@@ -248,6 +252,8 @@ func (s *Store) CatchUp(_ context.Context, key ordering.Key, at *ordering.Entity
 	now := s.entity(key)
 	next := clone(now)
 	next.Rev, next.Applied, next.Ahead, next.Token = now.Rev+1, through, now.Ahead.Above(through), token
+	passed := func(w ordering.Witness) bool { return w.Seq <= through && slices.Contains(at.Shown, w) }
+	next.Shown = slices.DeleteFunc(slices.Clone(now.Shown), passed)
 	if gap := now.Gap; gap != nil {
 		next.Gap = &ordering.Gap{Since: gap.Since}
 		if !gapSince.IsZero() {

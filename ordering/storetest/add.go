@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"inorder/events"
@@ -204,6 +205,23 @@ func catchUpGap(s *suite) {
 	s.ok(err)
 	if e.Gap == nil || *e.Gap != (ordering.Gap{Since: time.Unix(300, 0).UTC()}) {
 		s.Fatalf("caught up with another age, the gap is %+v", e.Gap)
+	}
+}
+
+// witnesses: those who showed a gap are added without a look, and leave when the cursor passes them.
+func witnesses(s *suite) {
+	key := s.key()
+	for i, n := range []int64{3, 7, 5} {
+		a := addition("1", n)
+		a.GapSince, a.Shown = start, &ordering.Witness{Seq: n, At: start.Add(time.Duration(i))}
+		s.add(key, a)
+	}
+	s.add(key, addition("1", 1, 2))
+	e, err := s.store.CatchUp(s.ctx, key, s.entity(key), 3, start.Add(time.Hour), "t1")
+	s.ok(err)
+	s.unchanged(key, e)
+	if want := []ordering.Witness{{Seq: 5, At: start.Add(2)}, {Seq: 7, At: start.Add(1)}}; !slices.EqualFunc(e.Shown, want, sameWitness) {
+		s.Fatalf("left are %v, want %v", e.Shown, want)
 	}
 }
 

@@ -177,6 +177,9 @@ func cursoredEntity(t *rapid.T) *ordering.Entity {
 		MaxSeen: rapid.Int64Min(0).Draw(t, "max seen"),
 		Waiting: some("waiting"), Ahead: some("ahead"), Blocked: rapid.Int64Min(0).Draw(t, "blocked"),
 	}
+	for _, n := range some("shown") {
+		e.Shown = append(e.Shown, ordering.Witness{Seq: n, At: instants.Draw(t, "shown at")})
+	}
 	for _, n := range some("skipped") {
 		e.Skipped = append(e.Skipped, ordering.Range{First: n, Last: n + rapid.Int64Range(0, 3).Draw(t, "more")})
 	}

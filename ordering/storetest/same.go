@@ -91,7 +91,7 @@ func sameCursor(a, b ordering.Cursor) bool {
 		slices.Equal(a.Waiting, b.Waiting) && slices.Equal(a.Ahead, b.Ahead) && slices.Equal(a.Skipped, b.Skipped) &&
 		samePosition(a.Dispatched, b.Dispatched) && sameGap(a.Gap, b.Gap) &&
 		a.Park.Since.Equal(b.Park.Since) && a.Park.Look.Equal(b.Park.Look) &&
-		slices.EqualFunc(a.Owed, b.Owed, sameEffect)
+		slices.EqualFunc(a.Shown, b.Shown, sameWitness) && slices.EqualFunc(a.Owed, b.Owed, sameEffect)
 }
 
 func samePosition(a, b *ordering.Position) bool {
@@ -100,6 +100,8 @@ func samePosition(a, b *ordering.Position) bool {
 	}
 	return *a == *b
 }
+
+func sameWitness(a, b ordering.Witness) bool { return a.Seq == b.Seq && a.At.Equal(b.At) }
 
 func sameGap(a, b *ordering.Gap) bool {
 	if a == nil || b == nil {

@@ -77,6 +77,7 @@ var tests = []struct {
 	{"CatchUpIsNotDisturbedByAdd", catchUpUndisturbed},
 	{"CatchUpComparesTheCursor", catchUpLoses},
 	{"CatchUpMakesAttemptsStartAgain", catchUpGap},
+	{"WitnessesJoinAndLeave", witnesses},
 	{"AddMarkedAddsOnce", addMarked},
 	{"AddMarkedOutOfRangeWritesNothing", addMarkedRange},
 	{"MarkersComeWithTheWrite", markersWithWrite},

@@ -66,6 +66,7 @@ func swapReplaces(s *suite) {
 	full.Dispatched, full.Owed = &ordering.Position{Seq: 2}, []ordering.Effect{{EventID: "e1", Seq: 3}}
 	full.Skipped = []ordering.Range{{First: 1, Last: 1}, {First: 2, Last: 3}}
 	full.Gap = &ordering.Gap{Since: start, Escalations: 2, EscalateAt: start.Add(time.Hour)}
+	full.Shown = []ordering.Witness{{Seq: 5, At: start}, {Seq: 9, At: start.Add(1)}}
 	s.swap(key, full)
 
 	bare := s.swap(key, *cursorEntity(2, 3))

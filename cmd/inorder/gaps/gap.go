@@ -76,7 +76,7 @@ func Of(s *events.Stream, key ordering.Key, e *ordering.Entity, now time.Time) (
 		Stream: key.Stream, EntityID: key.ID, Source: key.Source, Generation: e.Gen,
 		Applied: e.Effective(), MaxSeen: highest(e), Missing: []events.Range{},
 		Parked: len(e.Waiting) + len(e.Ahead.Above(e.Effective())),
-		Since:  e.Gap.Since.UTC(), AgeSeconds: int64(max(now.Sub(e.Gap.Since), 0) / time.Second),
+		Since:  e.GapSince().UTC(), AgeSeconds: int64(max(now.Sub(e.GapSince()), 0) / time.Second),
 		Blocked: e.Blocked, waiting: len(e.Waiting),
 	}
 	if s == nil {
@@ -130,7 +130,7 @@ func (g *Gap) addAttempts(e *ordering.Entity) {
 	if len(g.Missing) == 0 {
 		return
 	}
-	next := e.Gap.Since.Add(g.gap).UTC()
+	next := e.GapSince().Add(g.gap).UTC()
 	if g.Attempts > 0 {
 		next = e.Gap.EscalateAt.UTC()
 	}

@@ -86,7 +86,15 @@ func allOld(s *events.Stream, known *Entity, jobs []*job) bool {
 
 // planMarks is the entity with what is said about its numbers, nil where none of it is news.
 func (l *Loop) planMarks(s *events.Stream, e *Entity, jobs []*job) (next *Entity, voided int) {
-	after := *e
+	after, before := *e, *e
+	for source, mark := range e.Marks {
+		if e.clockOf(s, source) >= mark { // reached by a merge, which does not look
+			after.unmark(source)
+		}
+	}
+	if before.Marks = after.Marks; len(after.Marks) == 0 {
+		before.Gap = nil
+	}
 	news := false
 	for _, j := range jobs {
 		source, owner := markedSource(s, j.Event)
@@ -110,6 +118,6 @@ func (l *Loop) planMarks(s *events.Stream, e *Entity, jobs []*job) (next *Entity
 		return nil, 0
 	}
 	after.Exists, after.Rev, after.Token = true, e.Rev+1, l.NewToken()
-	after.settleGap(e, l.Now(), false, noInstant)
+	after.settleGap(&before, l.Now())
 	return &after, voided
 }
