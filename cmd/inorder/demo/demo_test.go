@@ -111,7 +111,11 @@ func TestNoticesWhatIsLeftOut(t *testing.T) {
 		{"the notes, and so the marks", plants{letter: func(body string) int { return times(1, !isNote(body)) }}, healing},
 		{"the back-off", plants{letter: func(body string) int { return 2 - times(1, isNote(body)) }}, requests},
 	} {
-		for _, seed := range seeds[:2] {
+		days := seeds[:1]
+		if tt.plants.engine != nil { // whether a race shows it depends on the day
+			days = seeds[:2]
+		}
+		for _, seed := range days {
 			c := day(seed)
 			c.plants = tt.plants
 			if code, r := play(t, c); code != 1 || r.Right() || r.Checks[tt.check].Right {
