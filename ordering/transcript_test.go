@@ -50,6 +50,9 @@ func TestTranscripts(t *testing.T) {
 			case "expire":
 				play.store.Expire(play.now)
 				return ""
+			case "quarantine-fails":
+				play.full = d.CmdArgs[0].Key == "yes"
+				return ""
 			case "requests-fail":
 				play.unreachable = d.CmdArgs[0].Key == "yes"
 				return ""
@@ -99,6 +102,7 @@ type transcript struct {
 
 	requests    []string
 	unreachable bool // the republish queue
+	full        bool // quarantine takes no copies
 }
 
 func (p *transcript) stream(text string) {
@@ -273,6 +277,9 @@ func (p *transcript) entity() string {
 	if e.Blocked != 0 {
 		fmt.Fprintf(&out, "; blocked at %d", e.Blocked)
 	}
+	if !e.Park.Look.IsZero() {
+		fmt.Fprintf(&out, "; rows need a look at %s", e.Park.Look.Format("02 15:04:05"))
+	}
 	if len(e.Skipped) > 0 {
 		fmt.Fprintf(&out, "; skipped %v", e.Skipped)
 	}
@@ -290,6 +297,9 @@ func (p *transcript) entity() string {
 
 // Copy implements ordering.Quarantine.
 func (p *transcript) Copy(_ context.Context, c ordering.Copy) error {
+	if p.full {
+		return errors.New("quarantine is full")
+	}
 	p.copies = append(p.copies, fmt.Sprintf("%s (%s)", c.Delivery.Message.ID, c.Outcome.Reason))
 	return nil
 }

@@ -25,9 +25,7 @@ func spanOf(s *events.Stream, base *Entity, facts []*job) Range {
 	if lowest == maxNumber {
 		return window(1, s.Window)
 	}
-	span := window(lowest, s.Window)
-	span.First = floor
-	return span
+	return window(lowest, s.Window)
 }
 
 // window is the numbers of a window that begins with first. Behind the highest number there is none.
