@@ -101,6 +101,7 @@ func (p *deltaPlan) sortOut(in deltaInput, facts []*job) []*job {
 			amounts, refusal := deltaAmounts(in.stream, j.Event)
 			if refusal != nil {
 				p.final[j] = quarantined(refusal)
+				p.fresh = true // it may be skipped by now, and then that is the reason
 				continue
 			}
 			byNumber[n], p.amount[j] = j, amounts

@@ -40,7 +40,7 @@ func (e *Entity) settleGap(prev *Entity, now time.Time) {
 	gap := Gap{Since: now}
 	if goesOn := prev.Gap != nil && prev.Gen == e.Gen && (prev.lacks() || !e.lacks()); goesOn {
 		gap = *prev.Gap
-		if e.Effective() != prev.Effective() {
+		if e.Effective() != prev.Effective() || prev.Applied != prev.Effective() { // the latter: while the database added
 			gap.Escalations, gap.EscalateAt = 0, time.Time{}
 		}
 	}

@@ -180,16 +180,13 @@ func (e *Entity) withoutGap(s *events.Stream, through int64) (next *Entity, lost
 		after.Marks = nil
 		for source, mark := range e.Marks {
 			_, seq, _ := events.ParseSeqClock(mark)
-			if known = max(known, seq); seq <= through && e.clockOf(s, source) < mark {
+			if seq <= through && e.clockOf(s, source) < mark {
 				lost = addRange(lost, Range{First: seq, Last: seq})
 				continue
 			}
 			after.mark(source, mark)
 		}
-		if _, seq, ok := events.ParseSeqClock(e.clockOf(s, "")); ok {
-			known = max(known, seq)
-		}
-		return &after, lost, known
+		return &after, lost, e.highestKnown(s)
 	}
 	known = e.highest()
 	below := *e
@@ -201,6 +198,18 @@ func (e *Entity) withoutGap(s *events.Stream, through int64) (next *Entity, lost
 	after.Applied = e.Ahead.Through(max(e.Applied, through))
 	after.Ahead = e.Ahead.Above(after.Applied)
 	return &after, lost, known
+}
+
+// highestKnown is the number of the newest event that a state entity knows of: that it has, or that a mark tells of.
+func (e *Entity) highestKnown(s *events.Stream) int64 {
+	newest := e.clockOf(s, "")
+	for _, clocks := range [2]map[string]string{e.Clocks, e.Marks} {
+		for _, clock := range clocks {
+			newest = max(newest, clock)
+		}
+	}
+	_, seq, _ := events.ParseSeqClock(newest)
+	return seq
 }
 
 // swapAudited is swap with an audit row.
