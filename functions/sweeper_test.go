@@ -224,13 +224,13 @@ func TestASweepGoesOnWhereItStopped(t *testing.T) {
 			s.now = s.now.Add(time.Millisecond)
 		}
 		s.now = s.now.Add(6 * time.Minute)
-		s.store.slow = time.Second
+		s.store.slow = 500 * time.Millisecond // less than a sweep has patience for
 		for sweep := 1; len(s.requests()) < entities; sweep++ {
 			if sweep > 8 {
 				t.Fatalf("%d of %d asked for after %d sweeps", len(s.requests()), entities, sweep)
 			}
 			s.sweeper = NewSweeper(s.parts())
-			ctx, end := context.WithTimeout(t.Context(), 15*time.Second)
+			ctx, end := context.WithTimeout(t.Context(), 8*time.Second)
 			before := len(s.requests())
 			_, metrics, err := s.sweep(t, ctx)
 			after, _ := s.store.Bookmark(t.Context(), "c")

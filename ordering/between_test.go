@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"inorder/events"
 	"inorder/ordering"
@@ -23,6 +25,13 @@ func (s *between) Swap(ctx context.Context, key ordering.Key, prev, next *orderi
 		s.do()
 	}
 	return s.Store.Swap(ctx, key, prev, next, markers)
+}
+
+func (s *between) SwapAudited(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, audit ordering.Audit) error {
+	if s.swaps--; s.swaps == 0 {
+		s.do()
+	}
+	return s.Store.SwapAudited(ctx, key, prev, next, audit)
 }
 
 // receiver takes effects until it is down.
@@ -50,7 +59,7 @@ func (p *transcript) invocation(store ordering.Store, effects ordering.EffectSen
 	return func(numbers ...[2]int64) (ended []ordering.Disposition) {
 		var batch []ordering.Delivery
 		for _, n := range numbers {
-			m := &events.Message{ID: fmt.Sprint("m", n), Body: fmt.Sprintf(`{"event_id":"%d.%d","type":"T","entity_id":"x","generation":%d,"seq":%d,"data":{"n":%d}}`, n[0], n[1], n[0], n[1], n[1])}
+			m := &events.Message{ID: fmt.Sprint("m", n), Body: fmt.Sprintf(`{"event_id":"%d.%d","type":"T","entity_id":"x","generation":%d,"seq":%d,"data":{"n":%d}}`, n[0], n[1], n[0], n[1], n[1]), ReceivedAt: p.now}
 			batch = append(batch, ordering.Delivery{Event: p.config.Decode(*m, begin)[0].Event, Message: m})
 		}
 		for _, o := range loop.Apply(context.Background(), p.key, batch).Outcomes {
@@ -117,3 +126,71 @@ func TestDebtsBlockNobody(t *testing.T) {
 		t.Errorf("at %d, blocked at %d, %d copies in quarantine, %d effects received", e.Applied, e.Blocked, len(p.copies), len(queue.got))
 	}
 }
+
+// A skip that loses its write to a new generation passes nothing of that one: the operator never saw it.
+func TestASkipOfAnotherLifeIsRefused(t *testing.T) {
+	var p transcript
+	p.stream("{name: s, types: [T], mode: step, projection: {sum: {n: data.n}}}")
+	deliver := p.invocation(p.store, &receiver{})
+	deliver([2]int64{0, 1}, [2]int64{0, 7})
+	store := &between{Store: p.store, swaps: 1, do: func() { deliver([2]int64{5, 1}) }}
+	done, err := p.keeperOf(store).Skip(t.Context(), p.key, p.config.Streams[0], ordering.Skip{Through: 7, Reason: "lost"})
+	e := p.store.All()[p.key]
+	if !errors.Is(err, ordering.ErrAnotherGeneration) || len(done.Lost) > 0 || e.Gen != 5 || e.Applied != 1 || len(e.Skipped) > 0 {
+		t.Errorf("%v, %+v, and the entity is at %d.%d, skipped %v", err, done, e.Gen, e.Applied, e.Skipped)
+	}
+}
+
+// A sweep that loses its write to a new generation takes no baseline of that one, which is a moment old.
+func TestABaselineOfAnotherLifeIsNotTaken(t *testing.T) {
+	p := transcript{now: begin}
+	p.stream("{name: s, types: [T], mode: step, start: any, gap_deadline: 5m, projection: {sum: {n: data.n}}}")
+	deliver := p.invocation(p.store, &receiver{})
+	deliver([2]int64{0, 7})
+	p.now = p.now.Add(5 * time.Minute)
+	store := &between{Store: p.store, swaps: 1, do: func() { deliver([2]int64{5, 9}) }}
+	swept := p.keeperOf(store).Sweep(t.Context(), p.key, p.config.Streams[0], p.store.All()[p.key])
+	if e := p.store.All()[p.key]; swept.Err != nil || e.Gen != 5 || e.Applied != 0 || len(e.Waiting) != 1 {
+		t.Errorf("%v, and the entity is at %d.%d, waiting %v", swept.Err, e.Gen, e.Applied, e.Waiting)
+	}
+}
+
+// A dry run tells of everything that a skip would pass, also of more ranges than an entity remembers.
+func TestASkipOfManyRangesTellsOfAll(t *testing.T) {
+	var p transcript
+	p.stream("{name: s, types: [T], mode: step, window: 100000, projection: {sum: {n: data.n}}}")
+	deliver := p.invocation(p.store, &receiver{})
+	var numbers [][2]int64
+	for n := int64(2); n <= 3000; n += 2 {
+		numbers = append(numbers, [2]int64{0, n})
+	}
+	deliver(numbers...)
+	done, err := p.keeper().Skip(t.Context(), p.key, p.config.Streams[0], ordering.Skip{Through: 3000, Reason: "lost", DryRun: true})
+	if err != nil || len(done.Lost) != 1500 || len(done.Applied) != 1500 {
+		t.Errorf("%v: %d lost, %d applied", err, len(done.Lost), len(done.Applied))
+	}
+	if _, err = p.keeper().Skip(t.Context(), p.key, p.config.Streams[0], ordering.Skip{Through: 3000, Reason: "lost"}); err != nil {
+		t.Error(err)
+	}
+	if e := p.store.All()[p.key]; e.Applied != 3000 || len(e.Skipped) != 1000 {
+		t.Errorf("at %d, %d ranges are remembered", e.Applied, len(e.Skipped))
+	}
+}
+
+// A panic in one of several pieces of work is that piece's error.
+func TestAPanicSideBySideIsAnError(t *testing.T) {
+	p := transcript{now: begin}
+	p.stream("{name: s, types: [T], mode: step, park_ttl: 2d, projection: {sum: {n: data.n}}}")
+	p.invocation(p.store, &receiver{})([2]int64{0, 2}, [2]int64{0, 3})
+	p.now = p.now.Add(25 * time.Hour)
+	keeper := p.keeperOf(panics{p.store})
+	keeper.RowsAtOnce = 4
+	swept := keeper.Sweep(t.Context(), p.key, p.config.Streams[0], p.store.All()[p.key])
+	if swept.Err == nil || !strings.Contains(swept.Err.Error(), "panic") {
+		t.Error(swept.Err)
+	}
+}
+
+type panics struct{ *memory.Store }
+
+func (panics) ExtendRow(context.Context, ordering.Key, ordering.Row, time.Time) error { panic("no") }

@@ -65,7 +65,7 @@ func (k *Keeper) Bootstrap(ctx context.Context, key Key, s *events.Stream, snaps
 			return out, nil
 		}
 		var landed bool
-		if e, landed, err = k.settleBootstrap(ctx, key, write, in.token); landed {
+		if e, landed, err = k.settleBootstrap(ctx, key, in.entity, write, in.token); landed {
 			return out, nil
 		}
 		if errors.Is(err, ErrTooLarge) {
@@ -83,14 +83,11 @@ func (k *Keeper) Bootstrap(ctx context.Context, key Key, s *events.Stream, snaps
 
 // settleBootstrap makes the write, and tells whether it landed. Where another came between it returns what is there, nil
 // where that must be read.
-func (k *Keeper) settleBootstrap(ctx context.Context, key Key, write stateWrite, token string) (now *Entity, landed bool, err error) {
+func (k *Keeper) settleBootstrap(ctx context.Context, key Key, prev *Entity, write stateWrite, token string) (now *Entity, landed bool, err error) {
 	err = k.carryOut(ctx, key, write, nil)
 	if parts, is := write.(mergeParts); is && errors.Is(err, ErrTooComplex) {
-		now, err = k.read(ctx, key)
-		if err != nil {
-			return nil, false, err
-		}
-		return k.settleBootstrap(ctx, key, swapInstead(now, parts.Merge), token)
+		whole := stamped(swapInstead(prev, parts.Merge), token) // on what was decided on: a rival makes it lose
+		err = k.carryOut(ctx, key, whole, nil)
 	}
 	if errors.Is(err, ErrContended) {
 		return nil, false, nil

@@ -16,7 +16,7 @@ func (p *stepPlan) control(in stepInput, span Range, candidates map[int64]*job, 
 	switch {
 	case j.Event.Generation < base.Gen:
 		p.final[j] = done
-	case j.Event.Kind == events.Mark && j.Event.Seq > base.highest():
+	case j.Event.Kind == events.Mark && j.Event.Seq > base.Highest():
 		p.next.hear(j.Event.Seq, j.receivedAt(in.now))
 		p.landed[j] = done
 	case j.Event.Kind == events.Mark || !passable(in.stream, j.Event):
@@ -63,7 +63,7 @@ func (p *deltaPlan) control(in deltaInput, counted []*job, j *job) {
 	done := Outcome{Disposition: Applied, Stored: stored}
 	switch {
 	case j.Event.Generation < base.Gen:
-	case j.Event.Kind == events.Mark && j.Event.Seq > base.highest():
+	case j.Event.Kind == events.Mark && j.Event.Seq > base.Highest():
 		p.heard = append(p.heard, Witness{j.Event.Seq, j.receivedAt(in.now)})
 		p.landed[j] = done
 	case j.Event.Kind == events.Void && passable(in.stream, j.Event):

@@ -163,7 +163,7 @@ func (p *deltaPlan) fold(in deltaInput, all []*job) (after *Entity, counted []*j
 	}
 	next.Ahead = next.Ahead.With(p.voided...)
 	for _, n := range p.expired {
-		next.Skipped = addRange(next.Skipped, Range{First: n, Last: n})
+		next.remember(Range{First: n, Last: n})
 	}
 	next.Applied = next.Effective()
 	next.Ahead = next.Ahead.Above(next.Applied)

@@ -16,7 +16,7 @@ const (
 	TakeBaseline      // start: any, one gap deadline old: the lowest number that waits is the beginning
 	FinishDrain       // what waits first is next in line: an invocation was interrupted
 	RetryBlocked      // the projection may take by now what it refused
-	InspectLog        // rows may need more time, or be too old; and before anybody is asked, the entity may not know them all
+	TendLog           // rows may need more time, or be too old; and before anybody is asked, the entity may not know them all
 	SendOwed          // effects
 	TidyUp            // nothing is open, yet it stands in the index; or it owes effects that nobody sends any more
 	Escalate          // the gap is overdue: ask for what is missing
@@ -49,12 +49,12 @@ func (e *Entity) hasDuty(duty Duty, s *events.Stream, now time.Time, sends bool)
 		return isStep && e.drains()
 	case RetryBlocked:
 		return isStep && e.Blocked != 0
-	case InspectLog:
+	case TendLog:
 		return isStep && (e.rowsNeedLook(now) || e.escalates(s, now))
 	case SendOwed:
-		return isStep && sends && e.owesEffects()
+		return isStep && sends && e.OwesEffects()
 	case TidyUp:
-		return e.Gap != nil && !e.isOpen(s, sends) || isStep && !sends && e.owesEffects()
+		return e.Gap != nil && !e.isOpen(s, sends) || isStep && !sends && e.OwesEffects()
 	case Escalate:
 		return e.escalates(s, now)
 	case NoDuty, dutyCount:
@@ -65,7 +65,7 @@ func (e *Entity) hasDuty(duty Duty, s *events.Stream, now time.Time, sends bool)
 // rowsNeedLook reports whether a row may have less than half of its time left, or be too old. An entity whose rows
 // nobody has looked at yet needs it.
 func (e *Entity) rowsNeedLook(now time.Time) bool {
-	return (len(e.Waiting) > 0 || e.owesEffects()) && !e.Park.Look.After(now)
+	return (len(e.Waiting) > 0 || e.OwesEffects()) && !e.Park.Look.After(now)
 }
 
 // isOpen reports whether anything is left that the sweeper must look at.
@@ -73,7 +73,7 @@ func (e *Entity) isOpen(s *events.Stream, sends bool) bool {
 	if s.Mode == events.State {
 		return len(e.MissingMarks(s)) > 0
 	}
-	return e.openGap() || sends && e.owesEffects()
+	return e.openGap() || sends && e.OwesEffects()
 }
 
 // overdue reports whether what is wrong with the entity was seen a gap deadline ago.
@@ -87,13 +87,5 @@ func (e *Entity) escalates(s *events.Stream, now time.Time) bool {
 	if !e.overdue(s, now) || len(e.Missing(s)) == 0 && len(e.MissingMarks(s)) == 0 {
 		return false
 	}
-	return e.attempts() == 0 || !now.Before(e.Gap.EscalateAt)
-}
-
-// attempts is how often the gap was escalated since the cursor moved.
-func (e *Entity) attempts() int {
-	if e.Gap == nil || e.Effective() != e.Applied {
-		return 0
-	}
-	return e.Gap.Escalations
+	return e.Attempts() == 0 || !now.Before(e.Gap.EscalateAt)
 }

@@ -24,13 +24,13 @@ func effectOf(s *events.Stream, e *events.Event, seq int64, index int, data any)
 
 // owes reports whether effects are to be sent before anything of this entity may be acked.
 func (r *stepRun) owes(e *Entity) bool {
-	return r.stream.Effects && r.EffectsMode == EffectsOn && e.owesEffects()
+	return r.stream.Effects && r.EffectsMode == EffectsOn && e.OwesEffects()
 }
 
 // dispatch sends what lies between _dispatched and the cursor, in order, and then moves _dispatched. A crash between
 // the two sends again what the receiver's deduplication, or after its five minutes the receiver, must recognise.
 func (r *stepRun) dispatch(ctx context.Context, e *Entity, ran map[int64]*events.Event) (*Entity, error) {
-	for gen := e.Gen; e.Gen == gen && e.owesEffects(); { // another generation is another's, with events of its own
+	for gen := e.Gen; e.Gen == gen && e.OwesEffects(); { // another generation is another's, with events of its own
 		first := int64(1)
 		if e.Dispatched.Gen == e.Gen {
 			first = e.Dispatched.Seq + 1

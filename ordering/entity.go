@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"slices"
 	"time"
 
 	"inorder/events"
@@ -146,4 +147,26 @@ type Delivery struct {
 	Event   *events.Event
 	Message *events.Message
 	Record  int // which event of the message, where it held several
+}
+
+// Absent reports whether there is no state: nothing was ever applied in this life, or the entity was deleted.
+func (e *Entity) Absent() bool {
+	if !e.Exists {
+		return true
+	}
+	if e.Clock == "" && len(e.Clocks) == 0 { // step, delta, or a state entity of which only a mark is known
+		return e.Applied == 0 && len(e.Ahead) == 0 && len(e.State) == 0
+	}
+	if len(e.Clocks) > 0 && len(e.Tombs) > 0 { // clock: source
+		for source := range e.Clocks {
+			if !slices.Contains(e.Tombs, source) {
+				return false
+			}
+		}
+		return true
+	}
+	if len(e.Clocks) > 0 {
+		return false
+	}
+	return len(e.Tombs) > 0 || e.Last.Clock != "" // a floor with nothing above it: clock: attribute, deleted
 }

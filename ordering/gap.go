@@ -5,35 +5,42 @@ import (
 	"time"
 )
 
-// highest is the highest number that the entity knows of.
-func (c *Cursor) highest() int64 {
+// Highest is the highest number that the entity knows of.
+func (c *Cursor) Highest() int64 {
 	return max(c.Applied, c.MaxSeen, c.Waiting.Max(), c.Ahead.Max())
 }
 
 // Effective is the cursor continued through what is counted already. For a step entity it is the cursor.
 func (c *Cursor) Effective() int64 { return c.Ahead.Through(c.Applied) }
 
+// catchUp moves the cursor through what is counted already.
+func (c *Cursor) catchUp() {
+	c.Applied = c.Effective()
+	c.Ahead = c.Ahead.Above(c.Applied)
+	c.MaxSeen = max(c.MaxSeen, c.Applied)
+}
+
 // openGap reports whether anything is known above the effective cursor: missing, waiting or blocked.
-func (c *Cursor) openGap() bool { return c.highest() > c.Effective() }
+func (c *Cursor) openGap() bool { return c.Highest() > c.Effective() }
 
 // lacks reports whether a number is missing: known to exist, and neither here nor counted.
 func (c *Cursor) lacks() bool {
 	effective := c.Effective()
-	return c.highest()-effective > int64(len(c.Waiting)+len(c.Ahead.Above(effective)))
+	return c.Highest()-effective > int64(len(c.Waiting)+len(c.Ahead.Above(effective)))
 }
 
 // drains reports whether what waits first is next in line.
 func (c *Cursor) drains() bool { return c.Blocked == 0 && c.Waiting.Has(c.Applied+1) }
 
-// owesEffects reports whether effects up to the cursor are not sent yet.
-func (c *Cursor) owesEffects() bool {
+// OwesEffects reports whether effects up to the cursor are not sent yet.
+func (c *Cursor) OwesEffects() bool {
 	return c.Dispatched != nil && (c.Dispatched.Gen < c.Gen || c.Dispatched.Seq < c.Applied)
 }
 
 // settleGap puts the entity into the sweeper's index or takes it out. A gap is as old as the first sight of it; that
 // something else was wrong before does not make it older. Attempts start again when the cursor moves.
 func (e *Entity) settleGap(prev *Entity, now time.Time) {
-	if !e.openGap() && !e.owesEffects() && len(e.Marks) == 0 {
+	if !e.openGap() && !e.OwesEffects() && len(e.Marks) == 0 {
 		e.Gap, e.Shown = nil, nil
 		return
 	}
@@ -49,26 +56,4 @@ func (e *Entity) settleGap(prev *Entity, now time.Time) {
 		gap.Since = since
 	}
 	e.Gap = &gap
-}
-
-// Absent reports whether there is no state: nothing was ever applied in this life, or the entity was deleted.
-func (e *Entity) Absent() bool {
-	if !e.Exists {
-		return true
-	}
-	if e.Clock == "" && len(e.Clocks) == 0 { // step, delta, or a state entity of which only a mark is known
-		return e.Applied == 0 && len(e.Ahead) == 0 && len(e.State) == 0
-	}
-	if len(e.Clocks) > 0 && len(e.Tombs) > 0 { // clock: source
-		for source := range e.Clocks {
-			if !slices.Contains(e.Tombs, source) {
-				return false
-			}
-		}
-		return true
-	}
-	if len(e.Clocks) > 0 {
-		return false
-	}
-	return len(e.Tombs) > 0 || e.Last.Clock != "" // a floor with nothing above it: clock: attribute, deleted
 }

@@ -1,12 +1,6 @@
 package ordering
 
-import (
-	"maps"
-	"slices"
-	"time"
-
-	"inorder/events"
-)
+import "inorder/events"
 
 // Missing lists the numbers that the entity lacks below the highest one that it knows of, in order, and no more than a
 // window of them: what lies beyond it would be sent back anyway. A number that waits, or is counted, is not missing.
@@ -23,7 +17,7 @@ func (e *Entity) Missing(s *events.Stream) []Range {
 // lacking lists the missing numbers of a window from the effective cursor on.
 func (c *Cursor) lacking(window int64) []Range {
 	from := c.Effective()
-	last := c.highest()
+	last := c.Highest()
 	if last <= from {
 		return nil
 	}
@@ -90,42 +84,14 @@ func (e *Entity) clockOf(s *events.Stream, source string) string {
 	if s.Clock == events.ClockSource {
 		return e.Clocks[source]
 	}
-	highest := max(e.Clock, e.Last.Clock)
+	return e.Newest()
+}
+
+// Newest is the position of the newest event that a state entity has, empty where it has none. Marks are not counted.
+func (e *Entity) Newest() string {
+	newest := max(e.Clock, e.Last.Clock)
 	for _, clock := range e.Clocks {
-		highest = max(highest, clock)
+		newest = max(newest, clock)
 	}
-	return highest
-}
-
-// maxBackOff is the longest pause between two escalations of one gap, but for a gap deadline that is longer itself.
-const maxBackOff = time.Hour
-
-// BackOff is how long after its escalation of this number, 1 being the first, a gap is left alone.
-func BackOff(s *events.Stream, attempt int) time.Duration {
-	pause := s.GapDeadline
-	for range attempt - 1 {
-		if pause >= maxBackOff {
-			break
-		}
-		pause = min(2*pause, maxBackOff)
-	}
-	return pause
-}
-
-// RequestsFor completes a request with what an entity lacks, as several where one would be too long, or where each
-// source has a mark of its own.
-func RequestsFor(request events.RepublishRequest, e *Entity, s *events.Stream) []events.RepublishRequest {
-	var requests []events.RepublishRequest
-	for ranges := range slices.Chunk(e.Missing(s), maxRequestRanges) {
-		request.Ranges = ranges
-		requests = append(requests, request)
-	}
-	missing := e.MissingMarks(s)
-	for _, source := range slices.Sorted(maps.Keys(missing)) {
-		mark := missing[source]
-		request.Source, request.Generation = source, mark.Gen
-		request.Ranges = []Range{{First: mark.Seq, Last: mark.Seq}}
-		requests = append(requests, request)
-	}
-	return requests
+	return newest
 }

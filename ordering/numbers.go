@@ -1,6 +1,12 @@
 package ordering
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
+
+// maxNumber is the highest sequence number.
+const maxNumber = math.MaxInt64
 
 // Numbers is an ascending set of sequence numbers. Its methods return new sets and leave the old one as it is.
 type Numbers []int64

@@ -40,7 +40,7 @@ func earlier(a, b time.Time) time.Time {
 func (c *Cursor) clearPark() {
 	switch {
 	case len(c.Waiting) > 0:
-	case c.owesEffects():
+	case c.OwesEffects():
 		c.Park.Since = time.Time{}
 	default:
 		c.Park = Park{}

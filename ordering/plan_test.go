@@ -120,8 +120,8 @@ func checkStepPlan(t *rapid.T, in stepInput, p stepPlan, window int64) {
 			t.Fatalf("number %d is %v without a write", j.Event.Seq, landed.Disposition)
 		}
 	}
-	if open := p.next.Gap != nil; open != (p.next.highest() > p.next.Applied) {
-		t.Fatalf("in the sweeper's index: %v, with cursor %d and highest number %d", open, p.next.Applied, p.next.highest())
+	if open := p.next.Gap != nil; open != (p.next.Highest() > p.next.Applied) {
+		t.Fatalf("in the sweeper's index: %v, with cursor %d and highest number %d", open, p.next.Applied, p.next.Highest())
 	}
 }
 

@@ -6,6 +6,12 @@ import (
 	"slices"
 )
 
+// remember adds skipped numbers to those that an entity remembers.
+func (c *Cursor) remember(skipped Range) {
+	c.Skipped = addRange(c.Skipped, skipped)
+	c.Skipped = c.Skipped[max(0, len(c.Skipped)-maxSkipped):]
+}
+
 // maxSkipped is how many ranges of skipped numbers an entity remembers. They are few by nature; a thousand take some
 // 20 KB of its item. Beyond them the lowest are forgotten, whose originals are then duplicates.
 const maxSkipped = 1000
@@ -22,7 +28,7 @@ func addRange(ranges []Range, r Range) []Range {
 	}
 	out = append(out, r)
 	slices.SortFunc(out, func(a, b Range) int { return cmp.Compare(a.First, b.First) })
-	return out[max(0, len(out)-maxSkipped):]
+	return out
 }
 
 // between yields the numbers from first to last, which may be the highest there is.

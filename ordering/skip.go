@@ -71,7 +71,7 @@ func (o Skip) refuse(e *Entity, s *events.Stream, known int64) error {
 func (k *Keeper) skipSteps(ctx context.Context, key Key, s *events.Stream, order Skip, done *Skipped) error {
 	run := k.newStepRun(key, s, nil, &Report{Counts: done.Counts})
 	run.entity, run.fresh, run.through = done.Entity, true, order.Through
-	if err := order.refuse(run.entity, s, run.entity.highest()); err != nil {
+	if err := order.refuse(run.entity, s, run.entity.Highest()); err != nil {
 		return err
 	}
 	run.audited = func(ctx context.Context, p stepPlan) (*Entity, bool, error) {
@@ -86,7 +86,12 @@ func (k *Keeper) skipSteps(ctx context.Context, key Key, s *events.Stream, order
 	}
 	before := run.entity.Applied
 	more := func() bool { return run.entity.Applied < order.Through || run.entity.drains() }
-	err := run.takeTurns(ctx, more, run.turn)
+	err := run.takeTurns(ctx, more, func(ctx context.Context) error {
+		if err := order.refuse(run.entity, s, run.entity.Highest()); err != nil { // it may have moved on meanwhile
+			return err
+		}
+		return run.turn(ctx)
+	})
 	done.Entity = run.entity
 	if from := max(before, order.Through); run.entity.Applied > from {
 		done.Applied = addRange(done.Applied, Range{First: from + 1, Last: run.entity.Applied})
@@ -186,14 +191,14 @@ func (e *Entity) withoutGap(s *events.Stream, through int64) (next *Entity, lost
 			}
 			after.mark(source, mark)
 		}
-		return &after, lost, e.highestKnown(s)
+		return &after, lost, e.highestKnown()
 	}
-	known = e.highest()
+	known = e.Highest()
 	below := *e
 	below.MaxSeen, below.Ahead = min(through, known), e.Ahead.Without(e.Ahead.Above(through)...)
 	lost = below.lacking(maxNumber)
 	for _, r := range lost {
-		after.Skipped = addRange(after.Skipped, r)
+		after.remember(r)
 	}
 	after.Applied = e.Ahead.Through(max(e.Applied, through))
 	after.Ahead = e.Ahead.Above(after.Applied)
@@ -201,12 +206,10 @@ func (e *Entity) withoutGap(s *events.Stream, through int64) (next *Entity, lost
 }
 
 // highestKnown is the number of the newest event that a state entity knows of: that it has, or that a mark tells of.
-func (e *Entity) highestKnown(s *events.Stream) int64 {
-	newest := e.clockOf(s, "")
-	for _, clocks := range [2]map[string]string{e.Clocks, e.Marks} {
-		for _, clock := range clocks {
-			newest = max(newest, clock)
-		}
+func (e *Entity) highestKnown() int64 {
+	newest := e.Newest()
+	for _, mark := range e.Marks {
+		newest = max(newest, mark)
 	}
 	_, seq, _ := events.ParseSeqClock(newest)
 	return seq

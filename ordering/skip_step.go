@@ -48,7 +48,7 @@ func (p *stepPlan) lose(through int64) {
 	if next := p.next; next.Applied < through {
 		lost := Range{First: next.Applied + 1, Last: through}
 		p.skip.lost = addRange(p.skip.lost, lost)
-		next.Skipped = addRange(next.Skipped, lost)
+		next.remember(lost)
 		next.Applied, next.Last = through, Last{}
 	}
 }
@@ -76,6 +76,6 @@ func (p *stepPlan) passRow(in stepInput, row Row) {
 		p.copies = append(p.copies, copyOf{row.Seq, row.copyAs(passed)})
 	}
 	next.Last = Last{}
-	next.Skipped = addRange(next.Skipped, here)
+	next.remember(here)
 	p.skip.passed = addRange(p.skip.passed, here)
 }

@@ -41,7 +41,8 @@ func (l *Loop) applyMarks(ctx context.Context, key Key, s *events.Stream, jobs [
 	known := l.Cache.get(key)
 	for round := 0; round < maxRounds && len(open(jobs)) > 0; round++ {
 		if err := ctx.Err(); err != nil {
-			break
+			giveUp(jobs, err)
+			return
 		}
 		if known == nil || round == 0 && !allOld(s, known, jobs) {
 			var err error

@@ -60,7 +60,7 @@ func (p *stepPlan) foldRun(in stepInput, candidates map[int64]*job, end int64) {
 func (p *stepPlan) passVoid(n int64, row Row) {
 	p.next.Applied, p.next.Last = n, Last{}
 	if row.Void == events.Expired {
-		p.next.Skipped = addRange(p.next.Skipped, Range{First: n, Last: n})
+		p.next.remember(Range{First: n, Last: n})
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"inorder/events"
 )
 
@@ -44,32 +42,14 @@ func (r *stepRun) decodeRow(row Row) (*events.Event, error) {
 // putRows logs events where their numbers are free. A crash here leaves rows that the entity does not name; the
 // messages come back and find them.
 func (r *stepRun) putRows(ctx context.Context, puts []entry) error {
-	if r.RowsAtOnce <= 1 {
-		for _, e := range puts {
-			if err := r.logRow(ctx, e, func(note func()) { note() }); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	var mu sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(r.RowsAtOnce)
-	for _, e := range puts {
-		group.Go(func() (err error) {
-			defer func() { // the handler's own recovery does not reach this goroutine
-				if p := recover(); p != nil {
-					err = fmt.Errorf("panic while number %d was logged: %s", e.n, panicText(p))
-				}
-			}()
-			return r.logRow(ctx, e, func(note func()) {
-				mu.Lock()
-				defer mu.Unlock()
-				note()
-			})
+	return sideBySide(r.RowsAtOnce, puts, func(e entry) error {
+		return r.logRow(ctx, e, func(note func()) {
+			mu.Lock()
+			defer mu.Unlock()
+			note()
 		})
-	}
-	return group.Wait()
+	})
 }
 
 // logRow logs one event and remembers, within guard, what its number holds then.

@@ -84,7 +84,7 @@ func (r *stepRun) turn(ctx context.Context) error {
 // after the old one's affairs are in order. It returns nil where the entity had to be read first.
 func (r *stepRun) life(ctx context.Context) (*Entity, error) {
 	todo := open(r.jobs)
-	if r.adopting && r.entity.NoBaseline(r.stream) && len(r.entity.Waiting) > 0 {
+	if r.adopts() {
 		return r.atBaseline(), nil
 	}
 	if len(todo) == 0 || todo[0].Event.Generation <= r.entity.Gen {
@@ -104,6 +104,11 @@ func (r *stepRun) life(ctx context.Context) (*Entity, error) {
 		born.Dispatched = &Position{Gen: born.Gen}
 	}
 	return born, nil
+}
+
+// adopts reports whether the entity, as it is now, shall take its baseline: after a lost round it may be another life.
+func (r *stepRun) adopts() bool {
+	return r.adopting && r.entity.hasDuty(TakeBaseline, r.stream, r.Now(), false)
 }
 
 // atBaseline is the entity with its cursor right below the lowest number that waits: what came before it is not ours.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"inorder/events"
 )
@@ -32,16 +31,6 @@ type Swept struct {
 	Err        error       // what could not be done, and is left to the next sweep
 }
 
-// Escalation is one attempt at closing a gap, recorded before it is made.
-type Escalation struct {
-	Requests []events.RepublishRequest // what is missing; not empty
-	Attempt  int
-	Age      time.Duration // of the gap
-	Waiting  int           // events that are logged or counted above it
-	Sent     bool          // false: it was past the stream's attempts and only alarms, or Err says why not
-	Err      error
-}
-
 // maxDuties bounds what one sweep does about one entity: each duty once, and some of them again after others.
 const maxDuties = 4 * int(dutyCount)
 
@@ -51,9 +40,13 @@ func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity
 	run := &sweepRun{Keeper: k, stepRun: k.newStepRun(key, s, nil, &Report{Counts: out.Counts}), out: out}
 	run.entity, run.fresh = e, true
 	var faults []error
-	for range maxDuties {
+	for duties := 0; ; duties++ {
 		duty := dutyOf(s, run.entity, k.Now(), run.sending(), run.tried)
-		if duty == NoDuty || ctx.Err() != nil || run.lost >= maxRounds {
+		if duty == NoDuty {
+			break
+		}
+		if err := cannotGoOn(ctx, run.lost, duties); err != nil {
+			faults = append(faults, fmt.Errorf("sweep %s of stream %s: %w", quoteID(key.ID), s.Name, err))
 			break
 		}
 		lost, applied := run.lost, run.entity.Applied
@@ -69,8 +62,21 @@ func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity
 		}
 	}
 	out.Entity = run.entity
-	out.Err = errors.Join(append(faults, ctx.Err())...)
+	out.Err = errors.Join(faults...)
 	return *out
+}
+
+// cannotGoOn tells why a sweep of an entity has to leave the rest to the next one.
+func cannotGoOn(ctx context.Context, lost, duties int) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case lost >= maxRounds:
+		return errBusy
+	case duties >= maxDuties:
+		return errNoEnd
+	}
+	return nil
 }
 
 // sweepRun is a sweep of one entity. Of a state or delta entity it uses what it shares with those of a step.
@@ -91,8 +97,8 @@ func (r *sweepRun) do(ctx context.Context, duty Duty) error {
 		return r.drain(ctx)
 	case RetryBlocked:
 		return r.retryBlocked(ctx)
-	case InspectLog:
-		return r.inspectLog(ctx)
+	case TendLog:
+		return r.tendLog(ctx)
 	case SendOwed:
 		return r.sendOwed(ctx)
 	case TidyUp:
@@ -108,7 +114,7 @@ func (r *sweepRun) do(ctx context.Context, duty Duty) error {
 func (r *sweepRun) takeBaseline(ctx context.Context) error {
 	r.adopting = true
 	defer func() { r.adopting = false }()
-	adopt := func() bool { return r.entity.NoBaseline(r.stream) && len(r.entity.Waiting) > 0 || r.entity.drains() }
+	adopt := func() bool { return r.adopts() || r.entity.drains() }
 	return r.takeTurns(ctx, adopt, r.turn)
 }
 
@@ -172,13 +178,6 @@ func (r *sweepRun) tidyUp(ctx context.Context) error {
 	return err
 }
 
-// catchUp moves the cursor through what is counted already.
-func (c *Cursor) catchUp() {
-	c.Applied = c.Effective()
-	c.Ahead = c.Ahead.Above(c.Applied)
-	c.MaxSeen = max(c.MaxSeen, c.Applied)
-}
-
 // put is a compare-and-set on the entity as it was read. Losing it is no error: what came instead is looked at anew.
 func (r *sweepRun) put(ctx context.Context, next *Entity) (landed bool, err error) {
 	next.Rev, next.Token = r.entity.Rev+1, r.NewToken()
@@ -194,46 +193,4 @@ func (r *sweepRun) put(ctx context.Context, next *Entity) (landed bool, err erro
 		return false, r.again(ctx)
 	}
 	return true, nil
-}
-
-// escalate asks the producer for what is missing. The attempt is on record before the request leaves, so that of
-// several sweepers one asks; a crash in between, or a request that fails, costs a back-off and no more.
-func (r *sweepRun) escalate(ctx context.Context) error {
-	now, attempt := r.Now(), r.entity.attempts()+1
-	requests := r.requests(attempt, now)
-	next, age := *r.entity, now.Sub(r.entity.GapSince())
-	if r.stream.Mode == events.Delta {
-		next.catchUp() // from here on its lag tells that the cursor moved
-	}
-	next.settleGap(r.entity, now)
-	gap := *next.Gap
-	gap.Escalations, gap.EscalateAt = attempt, now.Add(BackOff(r.stream, attempt))
-	next.Gap = &gap
-	if landed, err := r.put(ctx, &next); err != nil || !landed {
-		return err
-	}
-	e := &Escalation{Requests: requests, Attempt: attempt, Age: age, Waiting: len(next.Waiting) + len(next.Ahead)}
-	r.out.Escalation = e
-	if attempt > r.stream.GapAttempts {
-		return nil
-	}
-	if err := r.Requests.Request(ctx, requests); err != nil {
-		e.Err = fmt.Errorf("ask for what is missing of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
-		return nil // told with the escalation
-	}
-	e.Sent = true
-	r.report.ofStream(MetricEscalated, r.stream, 1)
-	return nil
-}
-
-// maxRequestRanges is how many ranges one request names: a message of some 40 KB. What is more goes into another one.
-const maxRequestRanges = 1000
-
-// requests are the republish requests for what is missing, with exact ranges.
-func (r *sweepRun) requests(attempt int, now time.Time) []events.RepublishRequest {
-	request := events.RepublishRequest{
-		Consumer: r.key.Consumer, Stream: r.stream.Name, EntityID: r.key.ID, Source: r.key.Source, Generation: r.entity.Gen,
-		Attempt: attempt, RequestedAt: events.FormatInstant(now),
-	}
-	return RequestsFor(request, r.entity, r.stream)
 }

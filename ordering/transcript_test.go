@@ -181,9 +181,13 @@ func (p *transcript) logOnly(t *testing.T, input string) string {
 }
 
 func (p *transcript) keeper() *ordering.Keeper {
+	return p.keeperOf(p.store)
+}
+
+func (p *transcript) keeperOf(store ordering.Upkeep) *ordering.Keeper {
 	loop := *p.loop
-	loop.Cache = nil
-	return &ordering.Keeper{Loop: &loop, Upkeep: p.store, Requests: p}
+	loop.Store, loop.Cache = store, nil
+	return &ordering.Keeper{Loop: &loop, Upkeep: store, Requests: p}
 }
 
 // sweep does what is due about the entity, if it stands in the index at all.

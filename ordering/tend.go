@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"inorder/events"
 )
 
-// inspection is how a log differs from what the entity says, and which of its rows run out of time.
-type inspection struct {
+// findings are how a log differs from what the entity says, and which of its rows run out of time.
+type findings struct {
 	lost      Numbers   // waiting, and without a row: missing again
 	found     Numbers   // logged, and not known to wait
 	witnesses []Witness // of those
@@ -23,19 +20,19 @@ type inspection struct {
 	park      Park      // once all of that is done
 }
 
-// inFlight is how long after it was received an event may be logged and not yet known to its entity, because its
+// InFlight is how long after it was received an event may be logged and not yet known to its entity, because its
 // invocation is about to say so: somewhat more than a function's timeout. To say it for the invocation would do no harm,
 // but count as a mismatch.
-const inFlight = time.Minute
+const InFlight = time.Minute
 
-// inspect compares the rows of some numbers, heads are enough, with the entity.
-func inspect(s *events.Stream, e *Entity, heads []Row, now time.Time) inspection {
-	var i inspection
+// compare looks at the rows of some numbers, heads are enough, beside the entity.
+func compare(s *events.Stream, e *Entity, heads []Row, now time.Time) findings {
+	var i findings
 	here := Numbers{}
 	for _, row := range heads {
 		waits := row.Seq > e.Applied
 		switch {
-		case waits && !e.Waiting.Has(row.Seq) && now.Sub(row.ReceivedAt) < inFlight:
+		case waits && !e.Waiting.Has(row.Seq) && now.Sub(row.ReceivedAt) < InFlight:
 			continue
 		case waits && !e.Waiting.Has(row.Seq):
 			i.found = append(i.found, row.Seq)
@@ -61,7 +58,7 @@ func inspect(s *events.Stream, e *Entity, heads []Row, now time.Time) inspection
 // logSpan are the numbers whose rows the entity still needs, or may have without knowing.
 func logSpan(s *events.Stream, e *Entity, sends bool) Range {
 	span := spanOf(s, e, nil)
-	if sends && e.owesEffects() {
+	if sends && e.OwesEffects() {
 		span.First = 1
 		if e.Dispatched.Gen == e.Gen {
 			span.First = e.Dispatched.Seq + 1
@@ -70,16 +67,16 @@ func logSpan(s *events.Stream, e *Entity, sends bool) Range {
 	return span
 }
 
-// inspectLog gives rows more time, takes those that waited too long to quarantine, and repairs both ways: what is
+// tendLog gives rows more time, takes those that waited too long to quarantine, and repairs both ways: what is
 // logged and not known to wait is added, what has no row is missing again.
-func (r *sweepRun) inspectLog(ctx context.Context) error {
+func (r *sweepRun) tendLog(ctx context.Context) error {
 	e, now := r.entity, r.Now()
 	span := logSpan(r.stream, e, r.sending())
 	heads, err := r.Upkeep.RowHeads(ctx, r.key, e.Gen, span.First, span.Last)
 	if err != nil {
 		return fmt.Errorf("look at the log of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	}
-	i := inspect(r.stream, e, heads, now)
+	i := compare(r.stream, e, heads, now)
 	if err := r.extendRows(ctx, i.extend, now.Add(r.stream.ParkTTL).Truncate(time.Second)); err != nil {
 		return err
 	}
@@ -97,7 +94,7 @@ func (r *sweepRun) inspectLog(ctx context.Context) error {
 }
 
 // repair writes down what the log says.
-func (r *sweepRun) repair(ctx context.Context, i inspection) (landed bool, err error) {
+func (r *sweepRun) repair(ctx context.Context, i findings) (landed bool, err error) {
 	next := *r.entity
 	next.Waiting = next.Waiting.With(i.found...).Without(i.lost...)
 	next.MaxSeen = max(next.MaxSeen, next.Waiting.Max(), i.lost.Max())
@@ -115,31 +112,21 @@ func (r *sweepRun) repair(ctx context.Context, i inspection) (landed bool, err e
 
 // extendRows gives rows more time. One that somebody else extended, or that just left, needs none.
 func (r *sweepRun) extendRows(ctx context.Context, rows []Row, until time.Time) error {
-	var group errgroup.Group
-	group.SetLimit(max(1, r.RowsAtOnce))
-	for _, row := range rows {
+	return sideBySide(r.RowsAtOnce, rows, func(row Row) error {
 		if err := ctx.Err(); err != nil {
-			return errors.Join(group.Wait(), err)
-		}
-		extend := func() error {
-			err := r.Upkeep.ExtendRow(ctx, r.key, row, until)
-			if taken := (*TakenError)(nil); err == nil || errors.As(err, &taken) {
-				return nil
-			}
-			return fmt.Errorf("extend number %d of %s of stream %s: %w", row.Seq, quoteID(r.key.ID), r.stream.Name, err)
-		}
-		if r.RowsAtOnce > 1 {
-			group.Go(extend)
-		} else if err := extend(); err != nil {
 			return err
 		}
-	}
-	return group.Wait()
+		err := r.Upkeep.ExtendRow(ctx, r.key, row, until)
+		if taken := (*TakenError)(nil); err == nil || errors.As(err, &taken) {
+			return nil
+		}
+		return fmt.Errorf("extend number %d of %s of stream %s: %w", row.Seq, quoteID(r.key.ID), r.stream.Name, err)
+	})
 }
 
 // dropOld takes rows that waited too long to quarantine: first the copy, then, in one transaction, the number leaves
 // the entity and the row the log. A crash in between leaves both, and the copy will stand twice.
-func (r *sweepRun) dropOld(ctx context.Context, i inspection) error {
+func (r *sweepRun) dropOld(ctx context.Context, i findings) error {
 	for old := range slices.Chunk(i.old, MaxDropRows) {
 		rows, err := r.copyOld(ctx, old)
 		if err != nil {
@@ -201,6 +188,3 @@ func (r *sweepRun) drop(ctx context.Context, next *Entity, rows []Row) (landed b
 	}
 	return true, nil
 }
-
-// maxNumber is the highest sequence number.
-const maxNumber = math.MaxInt64
