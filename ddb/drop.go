@@ -42,5 +42,5 @@ func (s *Store) drop(ctx context.Context, key ordering.Key, put *types.Put, rows
 			return fmt.Errorf("number %d: %w", row.Seq, s.takenBy(ctx, key, row, it))
 		}
 	}
-	return err // a condition failed that is none of ours
+	return described(err) // a condition failed that is none of ours
 }

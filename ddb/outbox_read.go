@@ -37,7 +37,7 @@ func (o *Outbox) Head(ctx context.Context, key OutboxKey) (at ordering.Position,
 func (o *Outbox) Rows(ctx context.Context, key OutboxKey, gen, first, last int64) iter.Seq2[OutboxRow, error] {
 	return func(yield func(OutboxRow, error) bool) {
 		query := o.rowsQuery(key, gen, first, last)
-		for {
+		for { // the range is the limit, and the reader, who stops when its time is over
 			out, err := o.API.Query(ctx, query)
 			if err != nil {
 				yield(OutboxRow{}, fmt.Errorf("read numbers %d to %d of %s: %w", first, last, OutboxPK(key), described(err)))

@@ -48,7 +48,7 @@ func (s *Scan) Entities(ctx context.Context, segment Segment, consumers []string
 	if segment.Of > 1 {
 		in.Segment, in.TotalSegments = aws.Int32(int32(segment.Number)), aws.Int32(int32(segment.Of))
 	}
-	for {
+	for { // the table is the limit: whoever scans asked for all of it, and ends it by visit or ctx
 		out, err := s.API.Scan(ctx, in)
 		if err != nil {
 			return fmt.Errorf("scan table %s: %w", s.Table, described(err))

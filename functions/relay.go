@@ -24,10 +24,8 @@ const (
 	MetricRequests        = "republish_requests_total"     // answered
 	MetricRowsRepublished = "republish_rows_sent_total"    // sent again
 	MetricNumbersExpired  = "republish_rows_expired_total" // numbers answered as expired
-	MetricMarksSent       = "marks_sent_total"             //
-	MetricRelayFailures   = "relay_failures_total"         // rows that cannot be sent, and records and messages that come back
-	defaultMarkDelay      = 5 * time.Minute                // MARK_DELAY
-	maxMarkDelay          = 15 * time.Minute               // "Amazon SQS message timers": the maximum of a message's delay
+	MetricMarksSent       = "marks_sent_total"
+	MetricRelayFailures   = "relay_failures_total" // rows that cannot be sent, and records and messages that come back
 )
 
 // OutboxReader is where a producer's rows are; *ddb.Outbox is one.

@@ -44,7 +44,7 @@ func (r *settingsReader) settings(projections []string) *Settings {
 	s := &Settings{
 		EntitiesTable: r.required("ENTITIES_TABLE"),
 		ItemsTable:    r.required("ITEMS_TABLE"),
-		QuarantineURL: r.queue("QUARANTINE_QUEUE_URL", false),
+		QuarantineURL: r.requiredQueue("QUARANTINE_QUEUE_URL", false),
 		EffectsMode:   oneOf(r, "EFFECTS", "on", effectsModes),
 		LogLevel:      oneOf(r, "LOG_LEVEL", "info", logLevels),
 		Streams: r.streams(events.Options{
@@ -52,9 +52,6 @@ func (r *settingsReader) settings(projections []string) *Settings {
 			ParkTTL:     r.duration("PARK_TTL"),
 			Projections: projections,
 		}),
-	}
-	if r.text("QUARANTINE_QUEUE_URL") == "" {
-		r.required("QUARANTINE_QUEUE_URL")
 	}
 	if r.text("EFFECTS_QUEUE_URL") != "" {
 		s.EffectsURL = r.queue("EFFECTS_QUEUE_URL", true)
@@ -95,6 +92,12 @@ func (r *settingsReader) required(name string) string {
 		r.fault("%s is not set", name)
 	}
 	return value
+}
+
+// requiredQueue is queue for one that must be there.
+func (r *settingsReader) requiredQueue(name string, fifo bool) string {
+	r.required(name)
+	return r.queue(name, fifo)
 }
 
 // queue reads a queue's URL. That the kind of queue is right shows in its name, and only there.

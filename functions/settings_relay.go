@@ -1,21 +1,17 @@
 package functions
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
-
-	"inorder/ddb"
 	"inorder/events"
-	"inorder/ordering"
+)
+
+const (
+	defaultMarkDelay = 5 * time.Minute  // MARK_DELAY
+	maxMarkDelay     = 15 * time.Minute // "Amazon SQS message timers": the maximum of a message's delay
 )
 
 // RelaySettings are what the relay takes from the environment, checked.
@@ -42,13 +38,10 @@ func ReadRelaySettings(getenv func(string) string, projections []string) (*Relay
 	s := &RelaySettings{
 		OutboxTable:  r.required("OUTBOX_TABLE"),
 		EventsURL:    r.queue("EVENTS_QUEUE_URL", strings.HasSuffix(r.required("EVENTS_QUEUE_URL"), ".fifo")),
-		RepublishURL: r.queue("REPUBLISH_QUEUE_URL", false),
+		RepublishURL: r.requiredQueue("REPUBLISH_QUEUE_URL", false),
 		MarkDelay:    r.markDelay(),
 		LogLevel:     oneOf(&r, "LOG_LEVEL", "info", logLevels),
 		Streams:      r.streams(events.Options{Projections: projections}),
-	}
-	if r.text("REPUBLISH_QUEUE_URL") == "" {
-		r.required("REPUBLISH_QUEUE_URL")
 	}
 	if s.EventsURL != "" && s.EventsURL == s.RepublishURL {
 		r.fault("EVENTS_QUEUE_URL and REPUBLISH_QUEUE_URL are the same queue")
@@ -72,31 +65,4 @@ func (r *settingsReader) markDelay() time.Duration {
 		r.fault("MARK_DELAY must be at most 15m, for SQS delays no message longer: %q", value)
 	}
 	return d
-}
-
-// StartRelay reads the settings, connects, and returns the relay. The error lists everything that is wrong with the
-// settings. Metrics and log lines go to out, which on Lambda is standard output.
-func StartRelay(ctx context.Context, getenv func(string) string, out io.Writer, now func() time.Time, projections map[string]ordering.Projector) (*Relay, error) {
-	settings, err := ReadRelaySettings(getenv, slices.Sorted(maps.Keys(projections)))
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("load the AWS configuration: %w", err)
-	}
-	if cfg.Region == "" {
-		return nil, errors.New("no AWS region: AWS_REGION is not set")
-	}
-	return NewRelay(RelayParts{
-		Streams:      settings.Streams,
-		Outbox:       &ddb.Outbox{API: ddb.NewClient(cfg, ddb.ClientOptions{}), Table: settings.OutboxTable, Now: now},
-		SQS:          newSQS(cfg),
-		EventsURL:    settings.EventsURL,
-		RepublishURL: settings.RepublishURL,
-		MarkDelay:    settings.MarkDelay,
-		Metrics:      out,
-		Log:          NewLogger(out, settings.LogLevel),
-		Now:          now,
-	}), nil
 }

@@ -14,9 +14,6 @@ type SweeperSettings struct {
 // ReadSweeperSettings reads and checks everything before anything is swept. The error lists every fault, one a line.
 func ReadSweeperSettings(getenv func(string) string, projections []string) (*SweeperSettings, error) {
 	r := settingsReader{getenv: getenv}
-	s := &SweeperSettings{Settings: r.settings(projections), RepublishURL: r.queue("REPUBLISH_QUEUE_URL", false)}
-	if r.text("REPUBLISH_QUEUE_URL") == "" {
-		r.required("REPUBLISH_QUEUE_URL")
-	}
+	s := &SweeperSettings{Settings: r.settings(projections), RepublishURL: r.requiredQueue("REPUBLISH_QUEUE_URL", false)}
 	return s, errors.Join(r.faults...)
 }

@@ -70,7 +70,9 @@ func (s *sweep) readAgain(batch []ordering.Marked) ([]*candidate, error) {
 	for _, m := range batch {
 		stream := s.Streams.Stream(m.Key.Stream)
 		switch {
-		case m.Key.Consumer != s.Streams.Consumer && m.Key != ordering.Key{}:
+		case m.Key == ordering.Key{}:
+			s.logError(s.ctx, "an item whose key is no entity's stands in the gaps index", fmt.Errorf("%q", m.PK))
+		case m.Key.Consumer != s.Streams.Consumer:
 		case stream == nil:
 			s.strangers[m.Key.Stream]++
 		default:
