@@ -204,7 +204,7 @@ func (h history) String() string {
 	return entityName(h).String()
 }
 
-// String is how a message of the relay, or a failure, shows ranges.
+// rangesText is how a message of the relay, or a failure, shows ranges.
 func rangesText(all []events.Range) string {
 	text := ""
 	for i, r := range all {
