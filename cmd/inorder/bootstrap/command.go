@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/sync/errgroup"
 
 	"inorder/cmd/inorder/stack"
@@ -21,12 +19,9 @@ import (
 // Command is `inorder bootstrap`.
 type Command struct {
 	stack.Flags
+	terminal.Output
 	File string `arg:"" help:"Snapshot, one JSON object a line."`
 	Yes  bool   `help:"Write. Without it nothing is changed."`
-	JSON bool   `name:"json" help:"Print one JSON object."`
-
-	Now   func() time.Time `kong:"-"` // nil: the wall clock
-	Width int              `kong:"-"` // 0: the terminal's
 }
 
 // Help is shown below the flags.
@@ -54,6 +49,8 @@ type Result struct {
 	Refused []Refused `json:"refused"` // they have begun something that the snapshot would undo
 	Passed  int       `json:"passed"`  // events that waited and are in the snapshot
 	Ready   int       `json:"ready"`   // entities whose waiting events are next now: the sweeper runs them
+
+	complete bool // all of the file was looked at
 }
 
 // Refused is a line that was not written.
@@ -71,11 +68,8 @@ func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, 
 	if r == nil {
 		return stack.ExitCode(err), err
 	}
-	if c.JSON { // with an error, too: what is written is written
-		err = errors.Join(err, terminal.JSON(out, r))
-	} else {
-		r.print(out, c.width(out), err == nil)
-	}
+	r.complete = err == nil
+	err = errors.Join(err, c.Show(out, r, r.print)) // with an error, too: what is written is written
 	if err != nil || len(r.Refused) > 0 {
 		return stack.ExitFailed, err
 	}
@@ -83,15 +77,11 @@ func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, 
 }
 
 func (c *Command) bootstrap(ctx context.Context, notes io.Writer) (*Result, error) {
-	connection, err := c.Connect(ctx, stack.EntitiesTable, stack.ItemsTable)
+	connection, streams, err := c.Open(ctx, stack.EntitiesTable, stack.ItemsTable)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := connection.Streams()
-	if err != nil {
-		return nil, err
-	}
-	keeper, err := connection.Keeper(streams, &events.Stream{}, c.now) // it sends nothing, so it needs no queue
+	keeper, err := connection.Keeper(streams, &events.Stream{}, c.Time) // it sends nothing, so it needs no queue
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +90,11 @@ func (c *Command) bootstrap(ctx context.Context, notes io.Writer) (*Result, erro
 		return nil, err
 	}
 	w := &writer{
-		keeper: keeper, dryRun: !c.Yes, progress: c.progress(entities, notes),
+		keeper: keeper, dryRun: !c.Yes, progress: progress(entities, notes),
 		Result: &Result{DryRun: !c.Yes, File: c.File, Lines: entities, Refused: []Refused{}},
 	}
 	err = w.writeAll(ctx, c.File, streams)
-	w.progress(finished)
+	w.progress.End()
 	w.sort()
 	if err != nil && c.Yes {
 		err = fmt.Errorf("%w (what is written stays written: run it again for the rest)", err)
@@ -119,7 +109,7 @@ const atOnce = 16
 type writer struct {
 	keeper   *ordering.Keeper
 	dryRun   bool
-	progress func(n int)
+	progress *terminal.Progress
 
 	mu sync.Mutex
 	*Result
@@ -159,7 +149,7 @@ func (w *writer) write(ctx context.Context, l *line) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.progress(1)
+	w.progress.Add(1)
 	switch done.Verdict {
 	case ordering.SnapshotWritten:
 		w.Written++
@@ -176,38 +166,12 @@ func (w *writer) write(ctx context.Context, l *line) error {
 	return nil
 }
 
-func (c *Command) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
-}
-
-func (c *Command) width(out io.Writer) int {
-	if c.Width > 0 {
-		return c.Width
-	}
-	return terminal.Width(out)
-}
-
-// finished ends a progress bar before its end.
-const finished = -1
-
 // longFile is from how many entities on a terminal shows how far it has come.
 const longFile = 500
 
-func (*Command) progress(entities int, w io.Writer) func(n int) {
-	if entities < longFile || terminal.Width(w) == 0 {
-		return func(int) {}
+func progress(entities int, notes io.Writer) *terminal.Progress {
+	if entities < longFile {
+		return nil
 	}
-	bar := progressbar.NewOptions(entities,
-		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("entities"), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	return func(n int) {
-		if n == finished {
-			_ = bar.Finish() // a bar that cannot be drawn is no reason to stop
-			return
-		}
-		_ = bar.Add(n)
-	}
+	return terminal.NewProgress(notes, entities, "entities")
 }

@@ -10,92 +10,69 @@ import (
 	"testing"
 	"time"
 
-	"inorder/cmd/inorder/golden"
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/stack/stacktest"
-	"inorder/ddb/local"
-	"inorder/events"
+	"inorder/cmd/inorder/terminal"
 	"inorder/ordering"
 )
 
-var began = time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
+var began = stacktest.Began
 
-// world is a deployment with the streams of testdata.
-type world struct {
-	*stacktest.Cloud
-	t       *testing.T
-	streams *events.Config
-}
+type world struct{ *stacktest.World }
 
 func start(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile("testdata/streams.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &world{stacktest.Start(t, local.ForTest(t, local.Dynoxide)), t, stacktest.Streams(t, string(text))}
+	return &world{stacktest.NewWorld(t)}
 }
 
 func (w *world) command(file string) *Command {
-	return &Command{Flags: w.Flags("testdata/streams.yaml"), File: file, Now: func() time.Time { return began }}
+	return &Command{Flags: w.Flags(), File: file, Output: terminal.Output{Now: func() time.Time { return began }}}
 }
 
 // file is a snapshot of some lines, under a name that is always the same.
 func (w *world) file(lines ...string) string {
-	w.t.Helper()
-	w.t.Chdir(w.dir())
+	w.T.Helper()
+	w.T.Chdir(w.dir())
 	if err := os.WriteFile("snapshot.jsonl", []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return "snapshot.jsonl"
 }
 
 // dir is a folder that has this package's testdata.
 func (w *world) dir() string {
-	w.t.Helper()
+	w.T.Helper()
 	here, err := os.Getwd()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	dir := w.t.TempDir()
+	dir := w.T.TempDir()
 	if err := os.Symlink(filepath.Join(here, "testdata"), filepath.Join(dir, "testdata")); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return dir
 }
 
 func (w *world) run(ctx context.Context, c *Command) (out string, exitCode int) {
-	w.t.Helper()
-	before := w.Dump()
-	var b bytes.Buffer
-	code, err := c.Run(ctx, &b, w.t.Output())
-	if err != nil {
-		fmt.Fprintf(&b, "inorder: %v\n", err)
-	}
-	if !c.Yes && w.Dump() != before {
-		w.t.Error("tables or queues changed without --yes")
-	}
-	return b.String(), code
+	w.T.Helper()
+	return w.Changes(ctx, c, c.Yes)
 }
 
 func (w *world) shows(name string, exitCode int, c *Command) {
-	w.t.Helper()
-	out, code := w.run(w.t.Context(), c)
-	if code != exitCode {
-		w.t.Errorf("%s: exit %d, want %d", name, code, exitCode)
-	}
-	golden.Check(w.t, name, out)
+	w.T.Helper()
+	out, code := w.run(w.T.Context(), c)
+	w.Shows(name, exitCode, out, code)
 }
 
 func yes(c *Command) *Command    { c.Yes = true; return c }
 func asJSON(c *Command) *Command { c.JSON = true; return c }
 
 func (w *world) entity(key ordering.Key) *ordering.Entity {
-	w.t.Helper()
+	w.T.Helper()
 	key.Consumer = "billing"
-	e, err := w.Store.Entity(w.t.Context(), key)
+	e, err := w.Store.Entity(w.T.Context(), key)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return e
 }
@@ -144,7 +121,7 @@ func TestTheConsumerGoesOnFromThere(t *testing.T) {
 	if out, code := w.run(t.Context(), yes(w.command("testdata/many.jsonl"))); code != stack.ExitDone {
 		t.Fatal(out)
 	}
-	w.Consume(w.streams, began, posted("a1", 120), posted("a1", 121),
+	w.Consume(w.Streams, began, posted("a1", 120), posted("a1", 121),
 		`{"event_id":"p7","type":"PlanChanged","entity_id":"p1","seq":7,"data":{"plan":"old"}}`,
 		`{"event_id":"p8","type":"PlanChanged","entity_id":"p1","seq":8,"data":{"plan":"same"}}`,
 		`{"event_id":"m5","type":"Mailed","entity_id":"42","seq":5,"data":{"n":1}}`,
@@ -169,9 +146,9 @@ func TestTheConsumerGoesOnFromThere(t *testing.T) {
 // What only waits makes room; what has begun stays, and the operator reads which and why.
 func TestWhatIsThereAlready(t *testing.T) {
 	w := start(t)
-	w.Consume(w.streams, began, posted("waits", 3), posted("waits", 6), posted("begun", 1), posted("far", 1), posted("far", 2))
+	w.Consume(w.Streams, began, posted("waits", 3), posted("waits", 6), posted("begun", 1), posted("far", 1), posted("far", 2))
 	wide := "\x1b[31m" + strings.Repeat("顧客-", 20)
-	w.Consume(w.streams, began, strings.ReplaceAll(posted("wide", 1), `"entity_id":"wide"`, `"entity_id":"\u001b[31m`+strings.Repeat("顧客-", 20)+`"`))
+	w.Consume(w.Streams, began, strings.ReplaceAll(posted("wide", 1), `"entity_id":"wide"`, `"entity_id":"\u001b[31m`+strings.Repeat("顧客-", 20)+`"`))
 	if !w.entity(ordering.Key{Stream: "ledger", ID: wide}).Exists {
 		t.Fatal("the wide one was not consumed")
 	}
@@ -191,7 +168,7 @@ func TestWhatIsThereAlready(t *testing.T) {
 	if e := w.entity(ordering.Key{Stream: "ledger", ID: "waits"}); e.Applied != 5 || fmt.Sprint(e.Waiting) != "[6]" {
 		t.Errorf("%+v", e)
 	}
-	w.Consume(w.streams, began, posted("waits", 7))
+	w.Consume(w.Streams, began, posted("waits", 7))
 	if e := w.entity(ordering.Key{Stream: "ledger", ID: "waits"}); e.Applied != 7 || fmt.Sprint(e.State) != "map[balance:7]" {
 		t.Errorf("it does not go on: %+v", e)
 	}

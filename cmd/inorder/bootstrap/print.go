@@ -18,7 +18,7 @@ func (r *Result) sort() {
 // shownRefused is how many of the refused entities a terminal shows.
 const shownRefused = 50
 
-func (r *Result) print(out io.Writer, width int, complete bool) {
+func (r *Result) print(out io.Writer, width int) {
 	file := terminal.Escape(r.File)
 	if r.Lines == 0 {
 		fmt.Fprintf(out, "%s has no entities\n", file)
@@ -44,7 +44,7 @@ func (r *Result) print(out io.Writer, width int, complete bool) {
 	}
 	r.printRefused(out, width)
 	switch {
-	case !complete:
+	case !r.complete:
 		fmt.Fprintf(out, "\nIt ended early: %d of %d were looked at.\n", r.Written+r.Kept+len(r.Refused), r.Lines)
 	case r.DryRun && r.Written > 0:
 		fmt.Fprintln(out, "\nTo write them, run the same command with --yes.")

@@ -16,12 +16,9 @@ import (
 // Command is `inorder gaps`.
 type Command struct {
 	stack.Flags
+	terminal.Output
 	Stream string `help:"Only this stream's." placeholder:"NAME"`
 	Limit  int    `help:"Show so many, the oldest; 0: all." default:"50"`
-	JSON   bool   `name:"json" help:"Print one JSON object."`
-
-	Now   func() time.Time `kong:"-"` // nil: the wall clock
-	Width int              `kong:"-"` // 0: the terminal's
 }
 
 // Help is shown below the flags.
@@ -62,37 +59,21 @@ func (c *Command) Run(ctx context.Context, out, _ io.Writer) (exitCode int, err 
 	if c.Limit > 0 && len(r.Gaps) > c.Limit {
 		r.Gaps = r.Gaps[:c.Limit]
 	}
-	if c.JSON {
-		err = terminal.JSON(out, r)
-	} else {
-		width := c.Width
-		if width == 0 {
-			width = terminal.Width(out)
-		}
-		r.print(out, width)
-	}
-	if err != nil || r.Open > 0 {
+	if err = c.Show(out, r, r.print); err != nil || r.Open > 0 {
 		return stack.ExitFailed, err
 	}
 	return stack.ExitDone, nil
 }
 
 func (c *Command) read(ctx context.Context) (*Result, error) {
-	connection, err := c.Connect(ctx, stack.EntitiesTable)
+	connection, streams, err := c.Open(ctx, stack.EntitiesTable)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := connection.Streams()
-	if err != nil {
+	if err := stack.CheckStream(streams, c.Stream); err != nil {
 		return nil, err
 	}
-	if c.Stream != "" && streams.Stream(c.Stream) == nil {
-		return nil, stack.Usagef("--stream %s: streams.yaml has no such stream", c.Stream)
-	}
-	now := time.Now()
-	if c.Now != nil {
-		now = c.Now()
-	}
+	now := c.Time()
 	open, err := Read(ctx, connection.Store(), streams, c.Stream, now)
 	if err != nil {
 		return nil, err

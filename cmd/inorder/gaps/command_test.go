@@ -1,38 +1,26 @@
 package gaps
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"inorder/cmd/inorder/golden"
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/stack/stacktest"
-	"inorder/ddb/local"
+	"inorder/cmd/inorder/terminal"
 	"inorder/events"
 	"inorder/ordering"
 )
 
-var began = time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
+var began = stacktest.Began
 
-// world is a deployment with the streams of testdata, and the command as a person would run it two hours later.
-type world struct {
-	*stacktest.Cloud
-	t       *testing.T
-	streams *events.Config
-}
+type world struct{ *stacktest.World }
 
 func start(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile("testdata/streams.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &world{stacktest.Start(t, local.ForTest(t, local.Dynoxide)), t, stacktest.Streams(t, string(text))}
+	return &world{stacktest.NewWorld(t)}
 }
 
 // post is an event that adds 1.
@@ -47,54 +35,38 @@ func quoted(text string) string {
 
 // numbers lets an entity of the ledger have some numbers.
 func (w *world) numbers(at time.Time, id string, seqs ...int64) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, seq := range seqs {
-		w.Consume(w.streams, at, post("Posted", id, seq))
+		w.Consume(w.Streams, at, post("Posted", id, seq))
 	}
 }
 
 // put stores an entity that no single invocation would leave.
 func (w *world) put(consumer, stream, id string, cursor ordering.Cursor) {
-	w.t.Helper()
+	w.T.Helper()
 	key := ordering.Key{Consumer: consumer, Stream: stream, ID: id}
 	e := &ordering.Entity{Exists: true, Rev: 1, Cursor: cursor}
-	if err := w.Store.Swap(w.t.Context(), key, &ordering.Entity{}, e, nil); err != nil {
-		w.t.Fatal(err)
+	if err := w.Store.Swap(w.T.Context(), key, &ordering.Entity{}, e, nil); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 func (w *world) command() *Command {
 	return &Command{
-		Flags: w.Flags("testdata/streams.yaml"), Limit: 50,
-		Now: func() time.Time { return began.Add(2*time.Hour + 5*time.Minute) },
+		Flags: w.Flags(), Limit: 50,
+		Output: terminal.Output{Now: func() time.Time { return began.Add(2*time.Hour + 5*time.Minute) }},
 	}
-}
-
-func (w *world) run(c *Command) (out string, exitCode int) {
-	w.t.Helper()
-	var b bytes.Buffer
-	code, err := c.Run(w.t.Context(), &b, w.t.Output())
-	if err != nil {
-		fmt.Fprintf(&b, "inorder: %v\n", err)
-	}
-	if n := w.Writes(); n != 0 {
-		w.t.Errorf("a command that reads made %d requests that write", n)
-	}
-	return b.String(), code
 }
 
 // shows runs the command and compares what it prints with a golden file.
 func (w *world) shows(name string, exitCode int, change func(*Command)) {
-	w.t.Helper()
+	w.T.Helper()
 	c := w.command()
 	if change != nil {
 		change(c)
 	}
-	out, code := w.run(c)
-	if code != exitCode {
-		w.t.Errorf("%s: exit %d, want %d", name, code, exitCode)
-	}
-	golden.Check(w.t, name, out)
+	out, code := w.Reads(c)
+	w.Shows(name, exitCode, out, code)
 }
 
 func asJSON(c *Command) { c.JSON = true }
@@ -128,10 +100,10 @@ func (w *world) everyReason() {
 	at := func(minutes int) time.Time { return began.Add(time.Duration(minutes) * time.Minute) }
 	gap := func(minutes int) *ordering.Gap { return &ordering.Gap{Since: at(minutes)} }
 	w.numbers(at(0), "a1", 1, 3, 5, 8, 13, 21)
-	w.Consume(w.streams, at(10), `{"event_id":"b","type":"Posted","entity_id":"b1","seq":1,"data":{"n":"much"}}`)
-	w.Consume(w.streams, at(20), post("Joined", "j1", 7), post("Joined", "j1", 8))
-	w.Consume(w.streams, at(30), post("SeatsAdded", "s1", 2), post("SeatsAdded", "s1", 4))
-	w.Consume(w.streams, at(40), `{"type":"inorder.mark","stream":"plan","entity_id":"p1","seq":9}`)
+	w.Consume(w.Streams, at(10), `{"event_id":"b","type":"Posted","entity_id":"b1","seq":1,"data":{"n":"much"}}`)
+	w.Consume(w.Streams, at(20), post("Joined", "j1", 7), post("Joined", "j1", 8))
+	w.Consume(w.Streams, at(30), post("SeatsAdded", "s1", 2), post("SeatsAdded", "s1", 4))
+	w.Consume(w.Streams, at(40), `{"type":"inorder.mark","stream":"plan","entity_id":"p1","seq":9}`)
 	w.put("billing", "mail", "m1", ordering.Cursor{Applied: 5, Dispatched: &ordering.Position{Seq: 3}, Gap: gap(50)})
 	w.put("billing", "ledger", "d1", ordering.Cursor{Applied: 5, Waiting: ordering.Numbers{6, 7}, MaxSeen: 7, Gap: gap(60)})
 	w.put("billing", "gone", "g1", ordering.Cursor{Applied: 5, Waiting: ordering.Numbers{7}, MaxSeen: 7, Gap: gap(70)})
@@ -162,7 +134,7 @@ func TestErrors(t *testing.T) {
 	w.shows("error-no-table.golden", stack.ExitUsage, func(c *Command) { c.Getenv = func(string) string { return "" } })
 	w.shows("error-no-stream.golden", stack.ExitUsage, func(c *Command) { c.Stream = "legder" })
 	w.Variables["ENTITIES_TABLE"] = "nowhere"
-	out, code := w.run(w.command())
+	out, code := w.Reads(w.command())
 	if code != stack.ExitFailed || !strings.Contains(out, "read shard") || !strings.Contains(out, "nowhere") && !strings.Contains(out, "not found") {
 		t.Errorf("exit %d: %s", code, out)
 	}
@@ -203,13 +175,13 @@ func TestASharedCounterIsRecognised(t *testing.T) {
 }
 
 func (w *world) hints() map[string]bool {
-	w.t.Helper()
+	w.T.Helper()
 	c := w.command()
 	c.JSON = true
-	out, _ := w.run(c)
+	out, _ := w.Reads(c)
 	var r struct{ Hints []struct{ Kind string } }
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	kinds := map[string]bool{}
 	for _, h := range r.Hints {
@@ -268,7 +240,7 @@ func TestYoungGapsMayBeUnderWay(t *testing.T) {
 // The index lags behind: an entity that it still names, and that has no gap, is none.
 func TestAnEntityWithoutAGapIsNotListed(t *testing.T) {
 	w := start(t)
-	if _, is := Of(w.streams.Stream("ledger"), ordering.Key{}, &ordering.Entity{Exists: true}, began); is {
+	if _, is := Of(w.Streams.Stream("ledger"), ordering.Key{}, &ordering.Entity{Exists: true}, began); is {
 		t.Error("listed")
 	}
 }

@@ -11,22 +11,19 @@ import (
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/terminal"
 	"inorder/events"
-	"inorder/ordering"
 )
 
 // Command is `inorder inspect`.
 type Command struct {
 	stack.Flags
 	stack.Entity
+	terminal.Output
 	History  int64  `help:"Look at so many numbers of the log up to the cursor." default:"20"`
 	Logs     bool   `help:"Add the consumer's log lines about the entity, from CloudWatch Logs."`
 	LogGroup string `help:"Where they are (default: the variable CONSUMER_LOG_GROUP, or the stack's output ConsumerLogGroup)." placeholder:"GROUP"`
 	Since    string `help:"How far back log lines are looked for, such as 90m or 14d." default:"1d"`
-	JSON     bool   `name:"json" help:"Print one JSON object."`
 
-	Now       func() time.Time `kong:"-"` // nil: the wall clock
-	Width     int              `kong:"-"` // 0: the terminal's
-	LogReader LogReader        `kong:"-"` // nil: CloudWatch Logs
+	LogReader LogReader `kong:"-"` // nil: CloudWatch Logs
 }
 
 // Help is shown below the flags.
@@ -56,59 +53,39 @@ func (c *Command) Run(ctx context.Context, out, _ io.Writer) (exitCode int, err 
 	if err != nil {
 		return stack.ExitCode(err), err
 	}
-	if c.JSON {
-		err = terminal.JSON(out, p)
-	} else {
-		width := c.Width
-		if width == 0 {
-			width = terminal.Width(out)
-		}
-		printer{out, width, p}.print()
-	}
-	if err != nil {
+	if err := c.Show(out, p, p.print); err != nil {
 		return stack.ExitFailed, err
 	}
 	return stack.ExitDone, nil
 }
 
 func (c *Command) read(ctx context.Context) (*Page, error) {
-	connection, err := c.Connect(ctx, stack.EntitiesTable, stack.ItemsTable)
+	at, err := c.Find(ctx, &c.Flags, stack.EntitiesTable, stack.ItemsTable)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := connection.Streams()
-	if err != nil {
-		return nil, err
-	}
-	stream, key, err := c.In(streams)
-	if err != nil {
-		return nil, err
-	}
-	now := time.Now()
-	if c.Now != nil {
-		now = c.Now()
-	}
-	r := reader{store: connection.Store(), stream: stream, key: key, now: now, history: c.History}
+	now := c.Time()
+	r := reader{store: at.Store(), stream: at.Stream, key: at.Key, now: now, history: c.History}
 	p, err := r.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
-		return nil, stack.NeverSeen(key)
+		return nil, stack.NeverSeen(at.Key)
 	}
-	return p, c.addLines(ctx, connection, p, stream, key, now)
+	return p, c.addLines(ctx, at, p, now)
 }
 
-func (c *Command) addLines(ctx context.Context, connection *stack.Connection, p *Page, stream *events.Stream, key ordering.Key, now time.Time) error {
+func (c *Command) addLines(ctx context.Context, at *stack.Found, p *Page, now time.Time) error {
 	if !c.Logs && c.LogGroup == "" {
 		return nil
 	}
 	group := c.LogGroup
 	if group == "" {
-		if err := connection.Need(stack.ConsumerLogGroup); err != nil {
+		if err := at.Need(stack.ConsumerLogGroup); err != nil {
 			return errors.Join(err, stack.Usagef("or name it with --log-group"))
 		}
-		group = connection.Get(stack.ConsumerLogGroup)
+		group = at.Get(stack.ConsumerLogGroup)
 	}
 	back, err := events.ParseDuration(c.Since)
 	if err != nil {
@@ -116,7 +93,7 @@ func (c *Command) addLines(ctx context.Context, connection *stack.Connection, p 
 	}
 	client := c.LogReader
 	if client == nil {
-		client = connection.Logs()
+		client = at.Logs()
 	}
-	return p.addLines(ctx, client, group, stream, key, now.Add(-back))
+	return p.addLines(ctx, client, group, at.Stream, at.Key, now.Add(-back))
 }

@@ -1,12 +1,10 @@
 package inspect
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,61 +13,42 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 
-	"inorder/cmd/inorder/golden"
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/stack/stacktest"
-	"inorder/ddb/local"
+	"inorder/cmd/inorder/terminal"
 	"inorder/events"
 	"inorder/ordering"
 )
 
-var began = time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
+var began = stacktest.Began
 
-type world struct {
-	*stacktest.Cloud
-	t       *testing.T
-	streams *events.Config
-}
+type world struct{ *stacktest.World }
 
 func start(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile("testdata/streams.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &world{stacktest.Start(t, local.ForTest(t, local.Dynoxide)), t, stacktest.Streams(t, string(text))}
+	return &world{stacktest.NewWorld(t)}
 }
 
 // have lets the consumer have events, a minute apart, each published ten seconds before. more is further fields.
 func (w *world) have(more ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	for i, fields := range more {
 		at := began.Add(time.Duration(i) * time.Minute)
-		w.Consume(w.streams, at, fmt.Sprintf(`{"event_id":"e%d","published_at":%q,%s}`, i+1, at.Add(-10*time.Second).Format(time.RFC3339), fields))
+		w.Consume(w.Streams, at, fmt.Sprintf(`{"event_id":"e%d","published_at":%q,%s}`, i+1, at.Add(-10*time.Second).Format(time.RFC3339), fields))
 	}
 }
 
 func (w *world) shows(name string, exitCode int, stream, entity string, change func(*Command)) {
-	w.t.Helper()
+	w.T.Helper()
 	c := &Command{
-		Flags: w.Flags("testdata/streams.yaml"), Entity: stack.Entity{Stream: stream, Entity: entity}, History: 20, Since: "1d",
-		Now: func() time.Time { return began.Add(2*time.Hour + 5*time.Minute) },
+		Flags: w.Flags(), Entity: stack.Entity{Stream: stream, Entity: entity}, History: 20, Since: "1d",
+		Output: terminal.Output{Now: func() time.Time { return began.Add(2*time.Hour + 5*time.Minute) }},
 	}
 	if change != nil {
 		change(c)
 	}
-	var b bytes.Buffer
-	code, err := c.Run(w.t.Context(), &b, w.t.Output())
-	if err != nil {
-		fmt.Fprintf(&b, "inorder: %v\n", err)
-	}
-	if code != exitCode {
-		w.t.Errorf("%s: exit %d, want %d", name, code, exitCode)
-	}
-	if n := w.Writes(); n != 0 {
-		w.t.Errorf("a command that reads made %d requests that write", n)
-	}
-	golden.Check(w.t, name, b.String())
+	out, code := w.Reads(c)
+	w.Shows(name, exitCode, out, code)
 }
 
 func asJSON(c *Command) { c.JSON = true }
@@ -93,7 +72,7 @@ func TestAnEntityWithEverything(t *testing.T) {
 		`"type":"Posted","entity_id":"a1","seq":4,"generation":3,"source":"shop","data":{"n":"much"}`,
 		`"type":"Posted","entity_id":"a1","seq":8,"generation":3,"data":{"n":1}`,
 	)
-	w.Consume(w.streams, began.Add(10*time.Minute),
+	w.Consume(w.Streams, began.Add(10*time.Minute),
 		`{"type":"inorder.void","stream":"ledger","entity_id":"a1","generation":3,"ranges":[[3,3]],"reason":"never_existed"}`)
 	w.skipped("ledger", "a1")
 	w.shows("everything.golden", stack.ExitDone, "ledger", "a1", nil)
@@ -104,11 +83,11 @@ func TestAnEntityWithEverything(t *testing.T) {
 
 // skipped leaves what an operator's skip leaves, and a row that the entity does not know of.
 func (w *world) skipped(stream, id string) {
-	w.t.Helper()
+	w.T.Helper()
 	key := ordering.Key{Consumer: "billing", Stream: stream, ID: id}
-	e, err := w.Store.Entity(w.t.Context(), key)
+	e, err := w.Store.Entity(w.T.Context(), key)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	next := *e
 	next.Rev++
@@ -118,15 +97,15 @@ func (w *world) skipped(stream, id string) {
 		At: began.Add(30 * time.Minute), By: "ada@example.org", Reason: "lost for good,\nsee ticket 7", Gen: 3, Through: 2,
 		Lost: []ordering.Range{{First: 2, Last: 2}},
 	}
-	if err := w.Store.SwapAudited(w.t.Context(), key, e, &next, audit); err != nil {
-		w.t.Fatal(err)
+	if err := w.Store.SwapAudited(w.T.Context(), key, e, &next, audit); err != nil {
+		w.T.Fatal(err)
 	}
-	err = w.Store.PutRow(w.t.Context(), key, ordering.Row{
+	err = w.Store.PutRow(w.T.Context(), key, ordering.Row{
 		Gen: 3, Seq: 9, EventID: "e9", Type: "Posted", ReceivedAt: began.Add(4 * time.Minute), ExpiresAt: began.Add(time.Hour),
 		Message: events.Message{ID: "m9", Body: "{}"},
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 

@@ -26,6 +26,8 @@ const maxShown = 30
 
 const labelWidth = 12
 
+func (p *Page) print(out io.Writer, width int) { printer{out, width, p}.print() }
+
 func (w printer) print() {
 	p := w.p
 	title := p.Stream + " " + p.EntityID

@@ -18,6 +18,7 @@ import (
 // Command is `inorder reconcile`.
 type Command struct {
 	stack.Flags
+	terminal.Output
 	Truth        string  `help:"File of what should be: JSON lines, or a list." placeholder:"FILE"`
 	Partial      bool    `help:"The file does not hold all entities: those that it lacks are fine, and no table is scanned."`
 	Against      string  `help:"Compare with the entities of another consumer." placeholder:"CONSUMER"`
@@ -27,10 +28,6 @@ type Command struct {
 	Parallel     int     `help:"Segments of a table that are scanned side by side." default:"1"`
 	Rate         float64 `help:"Read units a second that a scan may use; 0: as many as it gets." default:"0"`
 	Emit         bool    `help:"Print the number of mismatches also as a metric (CloudWatch Embedded Metric Format, one line)."`
-	JSON         bool    `name:"json" help:"Print one JSON object."`
-
-	Now   func() time.Time `kong:"-"` // nil: the wall clock
-	Width int              `kong:"-"` // 0: the terminal's
 }
 
 // Help is shown below the flags.
@@ -60,6 +57,8 @@ func (c *Command) Validate() error {
 		return stack.Usagef("--against-table goes with --against")
 	case c.Against != "" && c.Partial:
 		return stack.Usagef("--partial goes with --truth")
+	case c.Emit && c.JSON:
+		return stack.Usagef("--emit and --json would both print to standard output: run it with one of them (the count of --json is the metric)")
 	case c.Limit < 0:
 		return fmt.Errorf("--limit %d: 0 lists all", c.Limit)
 	case c.Parallel < 1 || c.Parallel > maxParallel:
@@ -87,15 +86,11 @@ type Result struct {
 
 // Run compares.
 func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, err error) {
-	now := time.Now
-	if c.Now != nil {
-		now = c.Now
-	}
-	r, err := c.compare(ctx, notes, now)
+	r, err := c.compare(ctx, notes)
 	if err != nil {
 		return stack.ExitCode(err), err
 	}
-	if err := c.show(r, out, now); err != nil {
+	if err := c.show(r, out); err != nil {
 		return stack.ExitFailed, err
 	}
 	if r.Count > 0 {
@@ -104,22 +99,18 @@ func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, 
 	return stack.ExitDone, nil
 }
 
-func (c *Command) compare(ctx context.Context, notes io.Writer, now func() time.Time) (*Result, error) {
-	connection, err := c.Connect(ctx, stack.EntitiesTable)
+func (c *Command) compare(ctx context.Context, notes io.Writer) (*Result, error) {
+	connection, streams, err := c.Open(ctx, stack.EntitiesTable)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := connection.Streams()
-	if err != nil {
+	if err := stack.CheckStream(streams, c.Stream); err != nil {
 		return nil, err
-	}
-	if c.Stream != "" && streams.Stream(c.Stream) == nil {
-		return nil, stack.Usagef("--stream %s: streams.yaml has no such stream", terminal.Escape(c.Stream))
 	}
 	cmp := &comparison{
 		streams: streams, only: c.Stream, here: connection.Store(), parallel: c.Parallel, rate: c.Rate, progress: progress(notes),
 	}
-	r := &Result{Consumer: streams.Consumer, With: c.Truth + c.Against, At: now().UTC(), Counts: map[Kind]int{}}
+	r := &Result{Consumer: streams.Consumer, With: c.Truth + c.Against, At: c.Time().UTC(), Counts: map[Kind]int{}}
 	if c.Truth != "" {
 		err = c.withTruth(ctx, connection, streams, cmp)
 	} else {
@@ -174,25 +165,14 @@ func progress(notes io.Writer) func(compared int) {
 	}
 }
 
-func (c *Command) show(r *Result, out io.Writer, now func() time.Time) error {
+func (c *Command) show(r *Result, out io.Writer) error {
 	if c.Limit > 0 && len(r.Mismatches) > c.Limit {
 		r.Mismatches = r.Mismatches[:c.Limit]
 	}
-	if c.JSON {
-		if err := terminal.JSON(out, r); err != nil {
-			return err
-		}
-	} else {
-		width := c.Width
-		if width == 0 {
-			width = terminal.Width(out)
-		}
-		r.print(out, width)
+	if err := c.Show(out, r, r.print); err != nil || !c.Emit {
+		return err
 	}
-	if !c.Emit {
-		return nil
-	}
-	metrics := functions.NewMetrics(out, r.Consumer, now)
+	metrics := functions.NewMetrics(out, r.Consumer, c.Time)
 	metrics.Count(ordering.MetricMismatches, "", int64(r.Count)) // none is no document
 	return metrics.Flush()
 }

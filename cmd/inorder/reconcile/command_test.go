@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,36 +8,27 @@ import (
 	"testing"
 	"time"
 
-	"inorder/cmd/inorder/golden"
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/stack/stacktest"
+	"inorder/cmd/inorder/terminal"
 	"inorder/ddb"
 	"inorder/ddb/local"
-	"inorder/events"
 	"inorder/ordering"
 )
 
-var began = time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
+var began = stacktest.Began
 
-type world struct {
-	*stacktest.Cloud
-	t       *testing.T
-	streams *events.Config
-}
+type world struct{ *stacktest.World }
 
 func start(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile("testdata/streams.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &world{stacktest.Start(t, local.ForTest(t, local.Dynoxide)), t, stacktest.Streams(t, string(text))}
+	return &world{stacktest.NewWorld(t)}
 }
 
 // have lets a consumer have events, each given by its fields.
 func (w *world) have(consumer string, fields ...string) {
-	w.t.Helper()
-	streams := *w.streams
+	w.T.Helper()
+	streams := *w.Streams
 	streams.Consumer = consumer
 	for i, f := range fields {
 		w.Consume(&streams, began, fmt.Sprintf(`{"event_id":"e%d",%s}`, i+1, f))
@@ -81,43 +71,30 @@ var otherwise = []string{
 }
 
 func (w *world) file(lines ...string) string {
-	w.t.Helper()
-	path := filepath.Join(w.t.TempDir(), "truth.jsonl")
+	w.T.Helper()
+	path := filepath.Join(w.T.TempDir(), "truth.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return path
 }
 
 func (w *world) run(change func(*Command)) (out string, exitCode int) {
-	w.t.Helper()
+	w.T.Helper()
 	c := &Command{
-		Flags: w.Flags("testdata/streams.yaml"), Limit: 100, Parallel: 1,
-		Now: func() time.Time { return began.Add(time.Hour) },
+		Flags: w.Flags(), Limit: 100, Parallel: 1,
+		Output: terminal.Output{Now: func() time.Time { return began.Add(time.Hour) }},
 	}
 	change(c)
-	if err := c.Validate(); err != nil {
-		return fmt.Sprintf("inorder: %v\n", err), stack.ExitUsage
-	}
-	var b bytes.Buffer
-	code, err := c.Run(w.t.Context(), &b, w.t.Output())
-	if err != nil {
-		fmt.Fprintf(&b, "inorder: %v\n", err)
-	}
-	if n := w.Writes(); n != 0 {
-		w.t.Errorf("a command that reads made %d requests that write", n)
-	}
+	out, exitCode = w.Reads(c)
 	// The file is somewhere else in each run.
-	return strings.ReplaceAll(b.String(), filepath.Dir(c.Truth)+"/", ""), code
+	return strings.ReplaceAll(out, filepath.Dir(c.Truth)+"/", ""), exitCode
 }
 
 func (w *world) shows(name string, exitCode int, change func(*Command)) {
-	w.t.Helper()
+	w.T.Helper()
 	out, code := w.run(change)
-	if code != exitCode {
-		w.t.Errorf("%s: exit %d, want %d", name, code, exitCode)
-	}
-	golden.Check(w.t, name, out)
+	w.Shows(name, exitCode, out, code)
 }
 
 func TestNothingToCompare(t *testing.T) {
@@ -184,12 +161,7 @@ func TestAnotherConsumer(t *testing.T) {
 
 func TestAnotherTable(t *testing.T) {
 	engine := local.ForTest(t, local.Dynoxide)
-	w := &world{stacktest.Start(t, engine), t, nil}
-	text, err := os.ReadFile("testdata/streams.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.streams = stacktest.Streams(t, string(text))
+	w := &world{stacktest.NewWorldOn(t, engine)}
 	tables := ddb.Tables{Entities: "copy-entities", Items: "copy-items"}
 	if err := ddb.CreateTables(t.Context(), engine.Client(), tables); err != nil {
 		t.Fatal(err)

@@ -8,9 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/time/rate"
 
 	"inorder/cmd/inorder/stack"
@@ -22,6 +20,7 @@ import (
 // which the quarantine queue is not.
 type Command struct {
 	stack.Flags
+	terminal.Output
 	From   string   `enum:"quarantine,dlq" default:"quarantine" help:"The queue to take them from: quarantine or dlq." placeholder:"QUEUE"`
 	Reason []string `help:"Only those that are in quarantine for this reason; several with commas." placeholder:"REASON"`
 	Stream string   `help:"Only those of this stream." placeholder:"NAME"`
@@ -29,11 +28,8 @@ type Command struct {
 	Limit  int      `help:"Move so many at most; 0: no limit." default:"0"`
 	Rate   float64  `help:"Messages per second, so that the consumer keeps up." default:"100"`
 	Yes    bool     `help:"Move them. Without it nothing is moved: they are counted."`
-	JSON   bool     `name:"json" help:"Print one JSON object."`
 
-	Now   func() time.Time `kong:"-"` // nil: the wall clock
-	Width int              `kong:"-"` // 0: the terminal's
-	API   API              `kong:"-"` // nil: the real client
+	API API `kong:"-"` // nil: the real client
 }
 
 // Help is shown below the flags.
@@ -87,11 +83,7 @@ func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, 
 	if r == nil {
 		return stack.ExitCode(err), err
 	}
-	if c.JSON { // with an error, too: what is moved is moved
-		err = errors.Join(err, terminal.JSON(out, r))
-	} else {
-		r.print(out, c.width(out))
-	}
+	err = errors.Join(err, c.Show(out, r, r.print)) // with an error, too: what is moved is moved
 	if err != nil || r.Interrupted || len(r.Refused) > 0 {
 		return max(stack.ExitCode(err), stack.ExitFailed), err
 	}
@@ -103,19 +95,15 @@ func (c *Command) redrive(ctx context.Context, notes io.Writer) (*Result, error)
 	if c.From == "dlq" {
 		queue = stack.DLQ
 	}
-	connection, err := c.Connect(ctx, queue, stack.EventsQueue)
+	connection, streams, err := c.Open(ctx, queue, stack.EventsQueue)
 	if err != nil {
 		return nil, err
 	}
 	if connection.Get(queue) == connection.Get(stack.EventsQueue) {
 		return nil, stack.Usagef("%s and %s are the same: nothing to move", queue, stack.EventsQueue)
 	}
-	streams, err := connection.Streams()
-	if err != nil {
+	if err := stack.CheckStream(streams, c.Stream); err != nil {
 		return nil, err
-	}
-	if c.Stream != "" && streams.Stream(c.Stream) == nil {
-		return nil, stack.Usagef("--stream %s: streams.yaml has no such stream", terminal.Escape(c.Stream))
 	}
 	api := c.API
 	if api == nil {
@@ -132,9 +120,9 @@ func (c *Command) redrive(ctx context.Context, notes io.Writer) (*Result, error)
 	}
 	m := c.mover(from, &target{api, connection.Get(stack.EventsQueue)}, streams, r)
 	progress := c.progress(d.visible, notes)
-	m.moved = func() { progress(1) }
+	m.moved = func() { progress.Add(1) }
 	err = m.run(ctx)
-	progress(finished)
+	progress.End()
 	r.finish(d, from.fifo())
 	return r, err
 }
@@ -144,12 +132,8 @@ func (c *Command) mover(from *source, to *target, streams *events.Config, r *Res
 	for _, reason := range c.Reason {
 		f.reasons = append(f.reasons, events.Reason(reason))
 	}
-	now := c.Now
-	if now == nil {
-		now = time.Now
-	}
 	return &mover{
-		from: from, to: to, streams: streams, filter: f, moves: c.Yes, limit: c.Limit, now: now,
+		from: from, to: to, streams: streams, filter: f, moves: c.Yes, limit: c.Limit, now: c.Time,
 		pace: rate.NewLimiter(rate.Limit(c.Rate), 1), most: perReceive(c.Rate),
 		seen: map[string]fate{}, held: map[string]string{}, Result: r,
 	}
@@ -159,33 +143,13 @@ func (c *Command) mover(from *source, to *target, streams *events.Config, r *Res
 // its turn.
 func perReceive(perSecond float64) int { return int(min(max(1, perSecond*60), atOnce)) }
 
-// finished ends a progress bar before its end.
-const finished = -1
-
 // progress shows on a terminal how many messages are moved.
-func (c *Command) progress(about int, w io.Writer) func(n int) {
-	total := about
+func (c *Command) progress(about int, notes io.Writer) *terminal.Progress {
+	if !c.Yes {
+		return nil
+	}
 	if c.Limit > 0 {
-		total = min(total, c.Limit)
+		about = min(about, c.Limit)
 	}
-	if !c.Yes || total == 0 || terminal.Width(w) == 0 {
-		return func(int) {}
-	}
-	bar := progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("messages moved"), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	return func(n int) {
-		if n == finished {
-			_ = bar.Finish() // a bar that cannot be drawn is no reason to stop
-			return
-		}
-		_ = bar.Add(n)
-	}
-}
-
-func (c *Command) width(out io.Writer) int {
-	if c.Width > 0 {
-		return c.Width
-	}
-	return terminal.Width(out)
+	return terminal.NewProgress(notes, about, "messages moved")
 }

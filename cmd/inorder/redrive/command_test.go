@@ -1,7 +1,6 @@
 package redrive
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,45 +15,41 @@ import (
 	"inorder/cmd/inorder/golden"
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/stack/stacktest"
-	"inorder/ddb/local"
+	"inorder/cmd/inorder/terminal"
 	"inorder/events"
 	"inorder/functions"
 	"inorder/ordering"
 )
 
-// world is a deployment with the streams of testdata.
-type world struct {
-	*stacktest.Cloud
-	t *testing.T
-}
+type world struct{ *stacktest.World }
 
 func start(t *testing.T) *world {
 	t.Helper()
-	return &world{stacktest.Start(t, local.ForTest(t, local.Dynoxide)), t}
+	return &world{stacktest.NewWorld(t)}
 }
 
 // quarantine holds copies of messages, as the consumer leaves them there.
 func (w *world) quarantine(reason events.Reason, messages ...events.Message) {
-	w.t.Helper()
+	w.T.Helper()
 	q := &functions.Quarantine{SQS: w.Queues.Client(nil), URL: stacktest.QuarantineURL}
 	for _, m := range messages {
-		err := q.Copy(w.t.Context(), ordering.Copy{Delivery: ordering.Delivery{Message: &m}, Outcome: ordering.Outcome{Reason: reason}})
+		err := q.Copy(w.T.Context(), ordering.Copy{Delivery: ordering.Delivery{Message: &m}, Outcome: ordering.Outcome{Reason: reason}})
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 }
 
 // dead is messages that ended in the dead-letter queue.
 func (w *world) dead(url string, messages ...events.Message) {
-	w.t.Helper()
+	w.T.Helper()
 	for i, m := range messages {
 		in := &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &m.Body, MessageAttributes: functions.SQSAttributes(m.Attributes)}
 		if m.GroupID != "" {
 			in.MessageGroupId, in.MessageDeduplicationId = &m.GroupID, aws.String(fmt.Sprint(m.ID, i))
 		}
-		if _, err := w.Queues.Client(nil).SendMessage(w.t.Context(), in); err != nil {
-			w.t.Fatal(err)
+		if _, err := w.Queues.Client(nil).SendMessage(w.T.Context(), in); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 }
@@ -65,44 +60,30 @@ func posted(id string, seq int) events.Message {
 
 func (w *world) command() *Command {
 	return &Command{
-		Flags: w.Flags("testdata/streams.yaml"), From: "quarantine", Rate: 1e9,
-		Now: func() time.Time { return time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC) },
+		Flags: w.Flags(), From: "quarantine", Rate: 1e9,
+		Output: terminal.Output{Now: func() time.Time { return time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC) }},
 	}
 }
 
 func (w *world) run(ctx context.Context, c *Command) (out string, exitCode int) {
-	w.t.Helper()
-	if err := c.Validate(); err != nil {
-		return "inorder: " + err.Error() + "\n", stack.ExitUsage
-	}
-	before := w.Dump()
-	var b bytes.Buffer
-	code, err := c.Run(ctx, &b, w.t.Output())
-	if err != nil {
-		fmt.Fprintf(&b, "inorder: %v\n", err)
-	}
-	if !c.Yes && w.Dump() != before {
-		w.t.Error("tables or queues changed without --yes")
-	}
+	w.T.Helper()
+	out, exitCode = w.Changes(ctx, c, c.Yes)
 	for _, url := range []string{stacktest.QuarantineURL, stacktest.DLQURL} {
 		if all := len(w.Queues.Sent(url)); w.Queues.Visible(url) != all {
-			w.t.Errorf("%d of %d messages of %s are visible afterwards", w.Queues.Visible(url), all, url)
+			w.T.Errorf("%d of %d messages of %s are visible afterwards", w.Queues.Visible(url), all, url)
 		}
 	}
-	return b.String(), code
+	return out, exitCode
 }
 
 func (w *world) shows(name string, exitCode int, change func(*Command)) {
-	w.t.Helper()
+	w.T.Helper()
 	c := w.command()
 	if change != nil {
 		change(c)
 	}
-	out, code := w.run(w.t.Context(), c)
-	if code != exitCode {
-		w.t.Errorf("%s: exit %d, want %d", name, code, exitCode)
-	}
-	golden.Check(w.t, name, out)
+	out, code := w.run(w.T.Context(), c)
+	w.Shows(name, exitCode, out, code)
 }
 
 // bodies are those of a queue, sorted.
@@ -125,7 +106,7 @@ func TestNothingThere(t *testing.T) {
 }
 
 func (w *world) fill() {
-	w.t.Helper()
+	w.T.Helper()
 	w.quarantine(events.ProjectionError, posted("a1", 1), posted("a1", 2), posted("a2", 7))
 	w.quarantine(events.Conflict, posted("a1", 3))
 	w.quarantine(events.Skipped, posted("a3", 4))
@@ -396,7 +377,12 @@ func TestRefusals(t *testing.T) {
 			}
 		}},
 		{"same-queue", stack.ExitUsage, func(c *Command) {
-			c.Getenv = func(string) string { return stacktest.EventsURL }
+			c.Getenv = func(name string) string {
+				if name == "QUARANTINE_QUEUE_URL" {
+					return stacktest.EventsURL
+				}
+				return w.Variables[name]
+			}
 		}},
 	} {
 		w.shows("error-"+row.name+".golden", row.exitCode, func(c *Command) { c.Yes = true; row.change(c) })

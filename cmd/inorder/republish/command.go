@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/terminal"
@@ -19,13 +18,10 @@ import (
 type Command struct {
 	stack.Flags
 	stack.Entity
+	terminal.Output
 	Ranges string `help:"Which numbers (default: all that are missing now)." placeholder:"7,9-11"`
 	Force  bool   `help:"Ask for --ranges even where they are here, or nobody has heard of them."`
 	DryRun bool   `help:"Print the request and do not send it."`
-	JSON   bool   `name:"json" help:"Print one JSON object."`
-
-	Now   func() time.Time `kong:"-"` // nil: the wall clock
-	Width int              `kong:"-"` // 0: the terminal's
 }
 
 // Help is shown below the flags.
@@ -64,58 +60,44 @@ func (c *Command) Run(ctx context.Context, out, _ io.Writer) (exitCode int, err 
 	if r == nil {
 		return stack.ExitCode(err), err
 	}
-	var printErr error
-	if c.JSON {
-		printErr = terminal.JSON(out, r)
-	} else {
-		printErr = r.print(out, c.width(out))
-	}
-	err = errors.Join(err, printErr)
+	err = errors.Join(err, c.Show(out, r, r.print))
 	return stack.ExitCode(err), err
 }
 
 func (c *Command) ask(ctx context.Context) (*Result, error) {
-	connection, err := c.Connect(ctx, stack.EntitiesTable, stack.RepublishQueue)
+	at, err := c.Find(ctx, &c.Flags, stack.EntitiesTable, stack.RepublishQueue)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := connection.Streams()
-	if err != nil {
-		return nil, err
+	if at.Stream.Order.By != events.BySeq {
+		return nil, stack.Usagef("stream %s is not ordered by seq: its events have no numbers to ask for", at.Stream.Name)
 	}
-	stream, key, err := c.In(streams)
+	entity, err := at.Store().Entity(ctx, at.Key)
 	if err != nil {
-		return nil, err
-	}
-	if stream.Order.By != events.BySeq {
-		return nil, stack.Usagef("stream %s is not ordered by seq: its events have no numbers to ask for", stream.Name)
-	}
-	entity, err := connection.Store().Entity(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", stack.NameOf(key), err)
+		return nil, fmt.Errorf("read %s: %w", stack.NameOf(at.Key), err)
 	}
 	if !entity.Exists && !c.Force {
-		return nil, stack.NeverSeen(key)
+		return nil, stack.NeverSeen(at.Key)
 	}
-	requests, err := c.requests(stream, key, entity)
+	requests, err := c.requests(at.Stream, at.Key, entity)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{DryRun: c.DryRun, Requests: requests, key: key}
+	r := &Result{DryRun: c.DryRun, Requests: requests, key: at.Key}
 	if entity.Gap != nil {
 		r.attempt = entity.Gap.Escalations
 	}
 	if c.DryRun {
 		return r, nil
 	}
-	return r, r.send(ctx, &functions.Republish{SQS: connection.SQS(), URL: connection.Get(stack.RepublishQueue)})
+	return r, r.send(ctx, &functions.Republish{SQS: at.SQS(), URL: at.Get(stack.RepublishQueue)})
 }
 
 // requests are those for what is missing, or for what was asked for.
 func (c *Command) requests(s *events.Stream, key ordering.Key, e *ordering.Entity) ([]events.RepublishRequest, error) {
 	template := events.RepublishRequest{
 		Consumer: key.Consumer, Stream: key.Stream, EntityID: key.ID, Source: key.Source, Generation: e.Gen,
-		RequestedAt: events.FormatInstant(c.now()),
+		RequestedAt: events.FormatInstant(c.Time()),
 	}
 	missing := ordering.RequestsFor(template, e, s)
 	asked, err := parseRanges(c.Ranges)
@@ -148,26 +130,12 @@ func (r *Result) send(ctx context.Context, to *functions.Republish) error {
 	return nil
 }
 
-func (c *Command) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
-}
-
-func (c *Command) width(out io.Writer) int {
-	if c.Width > 0 {
-		return c.Width
-	}
-	return terminal.Width(out)
-}
-
 // print shows each request as the message that it is.
-func (r *Result) print(out io.Writer, width int) error {
+func (r *Result) print(out io.Writer, width int) {
 	name := stack.NameOf(r.key)
 	if len(r.Requests) == 0 {
 		fmt.Fprintf(out, "nothing is missing of %s, so nothing is asked for\n", name)
-		return nil
+		return
 	}
 	for i, request := range r.Requests {
 		verb := "asked for"
@@ -182,9 +150,7 @@ func (r *Result) print(out io.Writer, width int) error {
 			of += " of source " + terminal.Escape(request.Source)
 		}
 		fmt.Fprintf(out, "%s %s of %s: %s\n", verb, terminal.Count(count(request.Ranges), "number"), of, terminal.Ranges(request.Ranges, width > 0))
-		if err := terminal.JSONLine(out, request); err != nil {
-			return err
-		}
+		_ = terminal.JSONLine(out, request) // a terminal that is gone is no error, as with every other line
 	}
 	if r.attempt > 0 {
 		fmt.Fprintf(out, "The sweeper asked %s before this, and goes on at its own pace.\n", times(r.attempt))
@@ -192,7 +158,6 @@ func (r *Result) print(out io.Writer, width int) error {
 	if r.DryRun {
 		fmt.Fprintln(out, "Nothing was sent. To send it, leave --dry-run out.")
 	}
-	return nil
 }
 
 func times(n int) string {

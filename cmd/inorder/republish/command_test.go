@@ -1,10 +1,7 @@
 package republish
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,62 +11,41 @@ import (
 	"inorder/cmd/inorder/golden"
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/stack/stacktest"
-	"inorder/ddb/local"
-	"inorder/events"
+	"inorder/cmd/inorder/terminal"
 	"inorder/ordering"
 )
 
-var began = time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
+var began = stacktest.Began
 
-// world is a deployment with the streams of testdata, and the command as a person would run it two hours later.
-type world struct {
-	*stacktest.Cloud
-	t       *testing.T
-	streams *events.Config
-}
+type world struct{ *stacktest.World }
 
 func start(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile("testdata/streams.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &world{stacktest.Start(t, local.ForTest(t, local.Dynoxide)), t, stacktest.Streams(t, string(text))}
+	return &world{stacktest.NewWorld(t)}
 }
 
 func (w *world) post(typ, id string, seqs ...int64) {
-	w.t.Helper()
-	for _, seq := range seqs {
-		body, err := json.Marshal(map[string]any{
-			"event_id": fmt.Sprint(typ, id, seq), "type": typ, "entity_id": id, "seq": seq, "data": map[string]any{"n": 1},
-		})
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		w.Consume(w.streams, began, string(body))
-	}
+	w.T.Helper()
+	w.Post(began, typ, id, 1, seqs...)
 }
 
 func (w *world) command(stream, id, ranges string) *Command {
 	return &Command{
-		Flags: w.Flags("testdata/streams.yaml"), Entity: stack.Entity{Stream: stream, Entity: id}, Ranges: ranges,
-		Now: func() time.Time { return began.Add(2 * time.Hour) },
+		Flags: w.Flags(), Entity: stack.Entity{Stream: stream, Entity: id}, Ranges: ranges,
+		Output: terminal.Output{Now: func() time.Time { return began.Add(2 * time.Hour) }},
 	}
 }
 
 // shows runs the command: it sends what it says, writes nothing into the tables, and with --dry-run does nothing at all.
 func (w *world) shows(name string, exitCode int, c *Command) {
-	w.t.Helper()
+	w.T.Helper()
 	before := w.Dump()
 	sent := len(w.Queues.Sent(stacktest.RepublishURL))
-	out, code := w.run(c)
-	if code != exitCode {
-		w.t.Errorf("%s: exit %d, want %d", name, code, exitCode)
-	}
-	golden.Check(w.t, name, out)
+	out, code := w.Run(w.T.Context(), c)
+	w.Shows(name, exitCode, out, code)
 	if exitCode != stack.ExitDone || c.DryRun {
 		if w.Dump() != before {
-			w.t.Errorf("%s: something changed", name)
+			w.T.Errorf("%s: something changed", name)
 		}
 		return
 	}
@@ -77,24 +53,11 @@ func (w *world) shows(name string, exitCode int, c *Command) {
 	for _, m := range w.Queues.Sent(stacktest.RepublishURL)[sent:] {
 		bodies.WriteString(m.Body + "\n")
 	}
-	golden.Check(w.t, strings.TrimSuffix(strings.TrimSuffix(name, ".golden"), ".json")+".sent", bodies.String())
+	golden.Check(w.T, strings.TrimSuffix(strings.TrimSuffix(name, ".golden"), ".json")+".sent", bodies.String())
 	w.Queues.Empty(stacktest.RepublishURL)
 	if w.Dump() != before {
-		w.t.Errorf("%s: more changed than the republish queue", name)
+		w.T.Errorf("%s: more changed than the republish queue", name)
 	}
-}
-
-func (w *world) run(c *Command) (out string, exitCode int) {
-	w.t.Helper()
-	if err := c.Validate(); err != nil {
-		return "inorder: " + err.Error() + "\n", stack.ExitUsage
-	}
-	var b bytes.Buffer
-	code, err := c.Run(w.t.Context(), &b, w.t.Output())
-	if err != nil {
-		fmt.Fprintf(&b, "inorder: %v\n", err)
-	}
-	return b.String(), code
 }
 
 // By hand the same is asked for as the sweeper would ask for, and the entity does not notice.
@@ -138,7 +101,7 @@ func TestTheSweepersAttemptsStayAsTheyAre(t *testing.T) {
 func TestMarksAreAskedFor(t *testing.T) {
 	w := start(t)
 	w.post("PlanChanged", "p1", 7)
-	w.Consume(w.streams, began, `{"type":"inorder.mark","stream":"plan","entity_id":"p1","seq":9}`,
+	w.Consume(w.Streams, began, `{"type":"inorder.mark","stream":"plan","entity_id":"p1","seq":9}`,
 		`{"type":"inorder.mark","stream":"profile","entity_id":"u1","source":"crm","seq":4}`,
 		`{"type":"inorder.mark","stream":"profile","entity_id":"u1","source":"shop","seq":6}`)
 	w.shows("state.golden", stack.ExitDone, w.command("plan", "p1", ""))
@@ -189,7 +152,7 @@ func TestRefusals(t *testing.T) {
 	forced.Ranges = ""
 	w.shows("error-force-alone.golden", stack.ExitUsage, forced)
 	w.Denies = func(operation string, _ []byte) bool { return operation == "SendMessage" }
-	out, code := w.run(w.command("ledger", "a1", ""))
+	out, code := w.Run(w.T.Context(), w.command("ledger", "a1", ""))
 	if code != stack.ExitFailed || !strings.Contains(out, "could not ask for 1 number") {
 		t.Errorf("exit %d: %s", code, out)
 	}

@@ -14,10 +14,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"inorder/cmd/inorder/backend"
+	"inorder/cmd/inorder/terminal"
 	"inorder/events"
 	"inorder/functions"
 	"inorder/functions/projections"
@@ -125,12 +125,12 @@ func (c *Command) consume(ctx context.Context, b *backend.Backend, streams *even
 	}
 	queues := &backend.Queues{Now: now}
 	bar := progress(len(all), notes)
-	q := &queue{streams: streams, batch: c.Batch, receives: c.Receives, done: bar}
+	q := &queue{streams: streams, batch: c.Batch, receives: c.Receives, done: bar.Add}
 	parts := b.Parts(streams, tables, nil, queues.Client(nil), now)
 	parts.Observe = q.observe
 	q.consumer = functions.NewConsumer(parts)
 	err = q.consume(ctx, all)
-	bar(finished)
+	bar.End()
 	if err != nil {
 		return nil, err
 	}
@@ -138,27 +138,15 @@ func (c *Command) consume(ctx context.Context, b *backend.Backend, streams *even
 	return report, errors.Join(err, b.DropTables(ctx, tables))
 }
 
-// finished ends a progress bar before its end.
-const finished = -1
-
 // longInput is from how many messages on a terminal shows how far it has come.
 const longInput = 500
 
 // progress shows on a terminal how many messages have come to their end.
-func progress(messages int, w io.Writer) func(n int) {
-	if messages < longInput || !isTerminal(w) {
-		return func(int) {}
+func progress(messages int, notes io.Writer) *terminal.Progress {
+	if messages < longInput {
+		return nil
 	}
-	bar := progressbar.NewOptions(messages,
-		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("messages"), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	return func(n int) {
-		if n == finished {
-			_ = bar.Finish() // a bar that cannot be drawn is no reason to stop
-			return
-		}
-		_ = bar.Add(n)
-	}
+	return terminal.NewProgress(notes, messages, "messages")
 }
 
 func (c *Command) show(r *Report, out io.Writer) error {
@@ -170,23 +158,11 @@ func (c *Command) show(r *Report, out io.Writer) error {
 		_, err = fmt.Fprintf(out, "%s\n", text)
 		return err
 	}
-	printer{out: out, width: width(out)}.print(r)
+	printer{out: out, width: terminal.Width(out)}.print(r)
 	return nil
 }
 
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// width is that of a terminal, 0 of anything else.
-func width(stream any) int {
-	if !isTerminal(stream) {
-		return 0
-	}
-	columns, _, err := term.GetSize(int(stream.(*os.File).Fd()))
-	if err != nil {
-		return 80
-	}
-	return columns
 }

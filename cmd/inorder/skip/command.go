@@ -8,7 +8,6 @@ import (
 	"io"
 	"os/user"
 	"strings"
-	"time"
 
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/terminal"
@@ -20,15 +19,12 @@ import (
 type Command struct {
 	stack.Flags
 	stack.Entity
+	terminal.Output
 	Through    int64  `required:"" help:"The last number to pass." placeholder:"N"`
 	Reason     string `required:"" help:"Why, for whoever reads the audit row in a year." placeholder:"TEXT"`
 	Generation *int64 `help:"Refuse where the entity is in another generation (default: the one it is in)." placeholder:"G"`
 	By         string `help:"Who skips, for the audit row (default: the user of this machine)." placeholder:"WHO"`
 	Yes        bool   `help:"Do it. Without it nothing is changed."`
-	JSON       bool   `name:"json" help:"Print one JSON object."`
-
-	Now   func() time.Time `kong:"-"` // nil: the wall clock
-	Width int              `kong:"-"` // 0: the terminal's
 }
 
 // Help is shown below the flags.
@@ -55,7 +51,7 @@ func (c *Command) Validate() error {
 func (c *Command) Run(ctx context.Context, out, _ io.Writer) (exitCode int, err error) {
 	r, err := c.skip(ctx)
 	if r != nil { // with an error, too: what is done is done
-		if printErr := c.show(r, out); printErr != nil {
+		if printErr := c.Show(out, r, r.print); printErr != nil {
 			return stack.ExitFailed, printErr
 		}
 	}
@@ -63,35 +59,27 @@ func (c *Command) Run(ctx context.Context, out, _ io.Writer) (exitCode int, err 
 }
 
 func (c *Command) skip(ctx context.Context) (*Result, error) {
-	connection, err := c.Connect(ctx, stack.EntitiesTable, stack.ItemsTable)
+	at, err := c.Find(ctx, &c.Flags, stack.EntitiesTable, stack.ItemsTable)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := connection.Streams()
+	keeper, err := at.Keeper(at.Config, at.Stream, c.Time)
 	if err != nil {
 		return nil, err
 	}
-	stream, key, err := c.In(streams)
+	before, err := keeper.Store.Entity(ctx, at.Key)
 	if err != nil {
-		return nil, err
-	}
-	keeper, err := connection.Keeper(streams, stream, c.now)
-	if err != nil {
-		return nil, err
-	}
-	before, err := keeper.Store.Entity(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", stack.NameOf(key), err)
+		return nil, fmt.Errorf("read %s: %w", stack.NameOf(at.Key), err)
 	}
 	if !before.Exists {
-		return nil, stack.NeverSeen(key)
+		return nil, stack.NeverSeen(at.Key)
 	}
 	order := c.order(before)
-	done, err := keeper.Skip(ctx, key, stream, order)
-	if err = c.explain(err, key); err != nil && !moved(done) {
+	done, err := keeper.Skip(ctx, at.Key, at.Stream, order)
+	if err = c.explain(err, at.Key); err != nil && !moved(done) {
 		return nil, err
 	}
-	return c.result(stream, key, before, order, done, keeper.EffectsMode), err
+	return c.result(at.Stream, at.Key, before, order, done, keeper.EffectsMode), err
 }
 
 func (c *Command) order(before *ordering.Entity) ordering.Skip {
@@ -141,25 +129,6 @@ func (c *Command) generation() int64 {
 		return 0
 	}
 	return *c.Generation
-}
-
-func (c *Command) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
-}
-
-func (c *Command) show(r *Result, out io.Writer) error {
-	if c.JSON {
-		return terminal.JSON(out, r)
-	}
-	width := c.Width
-	if width == 0 {
-		width = terminal.Width(out)
-	}
-	printer{out: out, width: width, Result: r}.print()
-	return nil
 }
 
 // result puts together what is told.

@@ -1,96 +1,59 @@
 package skip
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"inorder/cmd/inorder/golden"
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/stack/stacktest"
-	"inorder/ddb/local"
+	"inorder/cmd/inorder/terminal"
 	"inorder/events"
 	"inorder/ordering"
 )
 
-var began = time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
+var began = stacktest.Began
 
-// world is a deployment with the streams of testdata, and the command as a person would run it two hours later.
-type world struct {
-	*stacktest.Cloud
-	t       *testing.T
-	streams *events.Config
-}
+type world struct{ *stacktest.World }
 
 func start(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile("testdata/streams.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &world{stacktest.Start(t, local.ForTest(t, local.Dynoxide)), t, stacktest.Streams(t, string(text))}
+	return &world{stacktest.NewWorld(t)}
 }
 
 // post lets an entity have an event of some numbers, each of which adds n.
 func (w *world) post(typ, id string, n any, seqs ...int64) {
-	w.t.Helper()
-	for _, seq := range seqs {
-		body, err := json.Marshal(map[string]any{
-			"event_id": fmt.Sprint(typ, id, seq), "type": typ, "entity_id": id, "seq": seq, "data": map[string]any{"n": n},
-		})
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		w.Consume(w.streams, began, string(body))
-	}
+	w.T.Helper()
+	w.Post(began, typ, id, n, seqs...)
 }
 
 func (w *world) command(stream, id string, through int64) *Command {
 	return &Command{
-		Flags: w.Flags("testdata/streams.yaml"), Entity: stack.Entity{Stream: stream, Entity: id},
+		Flags: w.Flags(), Entity: stack.Entity{Stream: stream, Entity: id},
 		Through: through, Reason: "lost in the outage of 1 February", By: "ada",
-		Now: func() time.Time { return began.Add(2 * time.Hour) },
+		Output: terminal.Output{Now: func() time.Time { return began.Add(2 * time.Hour) }},
 	}
 }
 
 func (w *world) run(c *Command) (out string, exitCode int) {
-	w.t.Helper()
-	if err := c.Validate(); err != nil {
-		return "inorder: " + err.Error() + "\n", stack.ExitUsage
-	}
-	before := w.Dump()
-	var b bytes.Buffer
-	code, err := c.Run(w.t.Context(), &b, w.t.Output())
-	if err != nil {
-		fmt.Fprintf(&b, "inorder: %v\n", err)
-	}
-	if changed := w.Dump() != before; changed && !c.Yes {
-		w.t.Error("tables or queues changed without --yes")
-	}
-	return b.String(), code
+	w.T.Helper()
+	return w.Changes(w.T.Context(), c, c.Yes)
 }
 
 func (w *world) shows(name string, exitCode int, c *Command) {
-	w.t.Helper()
+	w.T.Helper()
 	out, code := w.run(c)
-	if code != exitCode {
-		w.t.Errorf("%s: exit %d, want %d", name, code, exitCode)
-	}
-	golden.Check(w.t, name, out)
+	w.Shows(name, exitCode, out, code)
 }
 
 func yes(c *Command) *Command    { c.Yes = true; return c }
 func asJSON(c *Command) *Command { c.JSON = true; return c }
 
 func (w *world) entity(stream, id string) *ordering.Entity {
-	w.t.Helper()
-	e, err := w.Store.Entity(w.t.Context(), ordering.Key{Consumer: "billing", Stream: stream, ID: id})
+	w.T.Helper()
+	e, err := w.Store.Entity(w.T.Context(), ordering.Key{Consumer: "billing", Stream: stream, ID: id})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return e
 }
@@ -180,7 +143,7 @@ func TestOtherModes(t *testing.T) {
 		t.Errorf("it is at %d with %v", e.Applied, e.State)
 	}
 	w.post("PlanChanged", "p1", 1, 7)
-	w.Consume(w.streams, began, `{"type":"inorder.mark","stream":"plan","entity_id":"p1","seq":9}`)
+	w.Consume(w.Streams, began, `{"type":"inorder.mark","stream":"plan","entity_id":"p1","seq":9}`)
 	w.shows("state-dry.golden", stack.ExitDone, w.command("plan", "p1", 9))
 	w.shows("state-done.golden", stack.ExitDone, yes(w.command("plan", "p1", 9)))
 	if e := w.entity("plan", "p1"); e.Gap != nil {
@@ -192,7 +155,7 @@ func TestOtherModes(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	w := start(t)
 	w.post("Posted", "a1", 1, 1, 3)
-	w.Consume(w.streams, began, `{"event_id":"v","type":"Visited","entity_id":"v1","published_at":"2026-02-01T10:00:00Z","data":{}}`)
+	w.Consume(w.Streams, began, `{"event_id":"v","type":"Visited","entity_id":"v1","published_at":"2026-02-01T10:00:00Z","data":{}}`)
 	before := w.Dump()
 	five := int64(5)
 	source := "crm"

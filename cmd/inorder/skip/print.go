@@ -16,6 +16,8 @@ type printer struct {
 	*Result
 }
 
+func (r *Result) print(out io.Writer, width int) { printer{out, width, r}.print() }
+
 func (p printer) print() {
 	name := fmt.Sprintf("%s of stream %s", terminal.Escape(p.EntityID), terminal.Escape(p.Stream))
 	if p.Source != "" {

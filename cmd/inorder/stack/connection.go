@@ -62,9 +62,6 @@ func (c *Connection) Scan(entitiesTable string) *ddb.Scan {
 	return &ddb.Scan{API: ddb.NewClient(c.config, clientOptions), Table: entitiesTable}
 }
 
-// Config is for the clients of other packages, such as that of the outbox: region, credentials and endpoint.
-func (c *Connection) Config() aws.Config { return c.config.Copy() }
-
 // SQS is a client for all of the queues.
 func (c *Connection) SQS() *sqs.Client {
 	return sqs.NewFromConfig(c.config, func(o *sqs.Options) { o.HTTPClient = bounded(); o.RetryMaxAttempts = attempts })

@@ -3,10 +3,12 @@
 //
 // A command embeds [Flags], and connects with what it cannot do without:
 //
-//	c, err := cmd.Flags.Connect(ctx, stack.EntitiesTable, stack.ItemsTable)
+//	c, streams, err := cmd.Open(ctx, stack.EntitiesTable, stack.ItemsTable)
 //	if err != nil {
 //		return stack.ExitCode(err), err
 //	}
+//
+// One that is about one entity embeds [Entity], too, and calls its Find.
 //
 // Names come from one place and are never mixed, so that a variable that was forgotten in the shell does not send half
 // of a command to another deployment:
@@ -18,7 +20,6 @@
 //
 //	EntitiesTable       ENTITIES_TABLE
 //	ItemsTable          ITEMS_TABLE
-//	OutboxTable         OUTBOX_TABLE
 //	EventsQueueUrl      EVENTS_QUEUE_URL
 //	DlqUrl              DLQ_URL
 //	QuarantineQueueUrl  QUARANTINE_QUEUE_URL

@@ -9,7 +9,6 @@ type Resource int
 const (
 	EntitiesTable    Resource = iota // ENTITIES_TABLE
 	ItemsTable                       // ITEMS_TABLE
-	OutboxTable                      // OUTBOX_TABLE
 	EventsQueue                      // EVENTS_QUEUE_URL
 	DLQ                              // DLQ_URL
 	QuarantineQueue                  // QUARANTINE_QUEUE_URL
@@ -24,7 +23,6 @@ const (
 var resources = [...]struct{ what, variable string }{
 	EntitiesTable:    {"the name of the entities table", "ENTITIES_TABLE"},
 	ItemsTable:       {"the name of the items table", "ITEMS_TABLE"},
-	OutboxTable:      {"the name of the outbox table", "OUTBOX_TABLE"},
 	EventsQueue:      {"the URL of the events queue", "EVENTS_QUEUE_URL"},
 	DLQ:              {"the URL of the dead-letter queue", "DLQ_URL"},
 	QuarantineQueue:  {"the URL of the quarantine queue", "QUARANTINE_QUEUE_URL"},

@@ -17,7 +17,7 @@ import (
 // The names of the outputs are a contract with the template.
 func TestOutputsAreTheVariablesInCamelCase(t *testing.T) {
 	want := map[string]string{
-		"ENTITIES_TABLE": "EntitiesTable", "ITEMS_TABLE": "ItemsTable", "OUTBOX_TABLE": "OutboxTable",
+		"ENTITIES_TABLE": "EntitiesTable", "ITEMS_TABLE": "ItemsTable",
 		"EVENTS_QUEUE_URL": "EventsQueueUrl", "DLQ_URL": "DlqUrl", "QUARANTINE_QUEUE_URL": "QuarantineQueueUrl",
 		"REPUBLISH_QUEUE_URL": "RepublishQueueUrl", "EFFECTS_QUEUE_URL": "EffectsQueueUrl",
 		"CONSUMER_LOG_GROUP": "ConsumerLogGroup", "GAP_DEADLINE": "GapDeadline", "PARK_TTL": "ParkTtl",

@@ -18,17 +18,14 @@ import (
 // Command is `inorder tail`.
 type Command struct {
 	stack.Flags
+	terminal.Output
 	Every time.Duration `help:"How often to look." default:"5s"`
 	Once  bool          `help:"Look once, and end."`
-	JSON  bool          `name:"json" help:"Print one JSON object each time, as one line."`
-
-	Now   func() time.Time `kong:"-"` // nil: the wall clock
-	Width int              `kong:"-"` // 0: the terminal's
 }
 
 // Help is shown below the flags.
 func (*Command) Help() string {
-	return `On a terminal it draws over what it drew before; anywhere else it prints one line each time. Ctrl-C ends it with exit
+	return `On a terminal it draws over what it drew before; anywhere else it prints one line each time, with --json one object. Ctrl-C ends it with exit
 code 0. Queues whose URLs are not known are left out. Where something cannot be read the rest is shown, and with --once
 the exit code is 1.
 
@@ -76,12 +73,7 @@ func (c *Command) Run(ctx context.Context, out, notes io.Writer) (exitCode int, 
 		return stack.ExitCode(err), err
 	}
 	w.tellUnknown(notes)
-	width := func() int {
-		if c.Width > 0 {
-			return c.Width
-		}
-		return terminal.Width(out)
-	}
+	width := func() int { return c.Columns(out) }
 	show := screen{out: out, width: width, every: c.Every, once: c.Once, json: c.JSON}
 	for {
 		look := w.look(ctx)
@@ -129,18 +121,11 @@ type watcher struct {
 }
 
 func (c *Command) watcher(ctx context.Context) (*watcher, error) {
-	connection, err := c.Connect(ctx, stack.EntitiesTable)
+	connection, streams, err := c.Open(ctx, stack.EntitiesTable)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := connection.Streams()
-	if err != nil {
-		return nil, err
-	}
-	w := &watcher{streams: streams, store: connection.Store(), sqs: connection.SQS(), urls: map[string]string{}, now: c.Now}
-	if w.now == nil {
-		w.now = time.Now
-	}
+	w := &watcher{streams: streams, store: connection.Store(), sqs: connection.SQS(), urls: map[string]string{}, now: c.Time}
 	for _, q := range queues {
 		url := connection.Get(q.resource)
 		if w.urls[q.name] = url; url == "" {

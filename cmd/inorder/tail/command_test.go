@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,83 +16,64 @@ import (
 	"inorder/cmd/inorder/golden"
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/stack/stacktest"
-	"inorder/ddb/local"
-	"inorder/events"
+	"inorder/cmd/inorder/terminal"
 	"inorder/ordering"
 )
 
-var began = time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
+var began = stacktest.Began
 
-type world struct {
-	*stacktest.Cloud
-	t       *testing.T
-	streams *events.Config
-}
+type world struct{ *stacktest.World }
 
 func start(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile("testdata/streams.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &world{stacktest.Start(t, local.ForTest(t, local.Dynoxide)), t, stacktest.Streams(t, string(text))}
+	return &world{stacktest.NewWorld(t)}
 }
 
 // trouble has some of everything, and an id that would like to command the terminal.
 func (w *world) trouble(id string) {
-	w.t.Helper()
+	w.T.Helper()
 	quoted, err := json.Marshal(id)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, seq := range []int{1, 3, 5, 6} {
-		w.Consume(w.streams, began, fmt.Sprintf(`{"event_id":"e%d","type":"Posted","entity_id":%s,"seq":%d,"data":{"n":1}}`, seq, quoted, seq))
+		w.Consume(w.Streams, began, fmt.Sprintf(`{"event_id":"e%d","type":"Posted","entity_id":%s,"seq":%d,"data":{"n":1}}`, seq, quoted, seq))
 	}
-	w.Consume(w.streams, began, `{"event_id":"b","type":"Posted","entity_id":"b1","seq":1,"data":{"n":"much"}}`, `no JSON`)
-	w.Consume(w.streams, began, `{"event_id":"s","type":"SeatsAdded","entity_id":"s1","seq":2,"data":{"n":1}}`)
+	w.Consume(w.Streams, began, `{"event_id":"b","type":"Posted","entity_id":"b1","seq":1,"data":{"n":"much"}}`, `no JSON`)
+	w.Consume(w.Streams, began, `{"event_id":"s","type":"SeatsAdded","entity_id":"s1","seq":2,"data":{"n":1}}`)
 	key := ordering.Key{Consumer: "billing", Stream: "mail", ID: "m1"}
 	owing := &ordering.Entity{Exists: true, Rev: 1, Cursor: ordering.Cursor{
 		Applied: 5, Dispatched: &ordering.Position{Seq: 3}, Gap: &ordering.Gap{Since: began},
 	}}
-	if err := w.Store.Swap(w.t.Context(), key, &ordering.Entity{}, owing, nil); err != nil {
-		w.t.Fatal(err)
+	if err := w.Store.Swap(w.T.Context(), key, &ordering.Entity{}, owing, nil); err != nil {
+		w.T.Fatal(err)
 	}
 	w.send(stacktest.EventsURL, 3)
 }
 
 func (w *world) send(url string, n int) {
-	w.t.Helper()
+	w.T.Helper()
 	for range n {
-		_, err := w.Queues.Client(nil).SendMessage(w.t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(url), MessageBody: aws.String("{}")})
+		_, err := w.Queues.Client(nil).SendMessage(w.T.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(url), MessageBody: aws.String("{}")})
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 }
 
 func (w *world) command() *Command {
 	return &Command{
-		Flags: w.Flags("testdata/streams.yaml"), Every: time.Second, Once: true,
-		Now: func() time.Time { return began.Add(2*time.Hour + 5*time.Minute) },
+		Flags: w.Flags(), Every: time.Second, Once: true,
+		Output: terminal.Output{Now: func() time.Time { return began.Add(2*time.Hour + 5*time.Minute) }},
 	}
 }
 
 func (w *world) shows(name string, exitCode int, change func(*Command)) {
-	w.t.Helper()
+	w.T.Helper()
 	c := w.command()
 	change(c)
-	var b bytes.Buffer
-	code, err := c.Run(w.t.Context(), &b, &b)
-	if err != nil {
-		fmt.Fprintf(&b, "inorder: %v\n", err)
-	}
-	if code != exitCode {
-		w.t.Errorf("%s: exit %d, want %d", name, code, exitCode)
-	}
-	if n := w.Writes(); n != 0 {
-		w.t.Errorf("a command that reads made %d requests that write", n)
-	}
-	golden.Check(w.t, name, b.String())
+	out, code := w.Reads(c)
+	w.Shows(name, exitCode, out, code)
 }
 
 func TestAllIsWell(t *testing.T) {

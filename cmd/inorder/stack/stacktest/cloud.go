@@ -98,7 +98,7 @@ const (
 
 func variables(tables ddb.Tables) map[string]string {
 	return map[string]string{
-		"ENTITIES_TABLE": tables.Entities, "ITEMS_TABLE": tables.Items, "OUTBOX_TABLE": tables.Items + "-outbox",
+		"ENTITIES_TABLE": tables.Entities, "ITEMS_TABLE": tables.Items,
 		"EVENTS_QUEUE_URL": EventsURL, "DLQ_URL": DLQURL, "QUARANTINE_QUEUE_URL": QuarantineURL,
 		"REPUBLISH_QUEUE_URL": RepublishURL, "EFFECTS_QUEUE_URL": EffectsURL, "CONSUMER_LOG_GROUP": LogGroup,
 	}
