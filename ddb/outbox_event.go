@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"inorder/ordering"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // OutboxEvent is an event in the form that every consumer reads. A producer that has a form of its own, CloudEvents for
@@ -82,4 +84,16 @@ func checkRow(row item) error {
 		return fmt.Errorf("%w: with its key it has %d bytes, and an item at most %d", ErrEventTooLarge, size, maxItemBytes)
 	}
 	return nil
+}
+
+// sizeOf is a value's share of an item's size, "DynamoDB item sizes and formats", of the kinds that an outbox writes.
+func sizeOf(v types.AttributeValue) int {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return len(v.Value)
+	case *types.AttributeValueMemberN:
+		return len(v.Value)/2 + 2
+	default:
+		return 0
+	}
 }
