@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"inorder/ordering"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"inorder/ordering"
 )
 
 // OutboxEvent is an event in the form that every consumer reads. A producer that has a form of its own, CloudEvents for
