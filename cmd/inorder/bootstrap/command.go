@@ -35,7 +35,7 @@ func (*Command) Help() string {
 with "source" where each source has a history, or attributes, of its own. The whole file is checked before anything is
 written.
 
-An entity is written where there is none, or where events of it only wait so far; those that the snapshot holds stop
+An entity is written where there is none, or where its events are only parked so far; those that the snapshot holds stop
 waiting. A newer state stays. What the snapshot holds sends no effects. To run it again changes nothing.`
 }
 
@@ -47,8 +47,8 @@ type Result struct {
 	Written int       `json:"written"`
 	Kept    int       `json:"kept"`    // they are as far already, or farther
 	Refused []Refused `json:"refused"` // they have begun something that the snapshot would undo
-	Passed  int       `json:"passed"`  // events that waited and are in the snapshot
-	Ready   int       `json:"ready"`   // entities whose waiting events are next now: the sweeper runs them
+	Passed  int       `json:"passed"`  // parked events that are in the snapshot
+	Ready   int       `json:"ready"`   // entities whose parked events are next now: the sweeper runs them
 
 	complete bool // all of the file was looked at
 }

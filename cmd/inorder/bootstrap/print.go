@@ -30,16 +30,16 @@ func (r *Result) print(out io.Writer, width int) {
 		fmt.Fprintf(out, "%s, %s:\n\n", file, terminal.Count(r.Lines, "entity"))
 	}
 	row := func(n int, label, meaning string) { fmt.Fprintf(out, "  %-9s%-8d%s\n", label, n, meaning) }
-	row(r.Written, r.is("write", "written"), "new here, older, or only waiting so far")
+	row(r.Written, r.is("write", "written"), "new here, older, or only parked so far")
 	row(r.Kept, r.is("keep", "kept"), "there already, and as far or farther")
 	if len(r.Refused) > 0 {
 		row(len(r.Refused), r.is("refuse", "refused"), "left as they are, see below")
 	}
 	if r.Passed > 0 {
-		fmt.Fprintf(out, "\n%s that waited %s in the snapshot and %s.\n", terminal.Count(r.Passed, "event"), are(r.Passed), r.is("would stop waiting", "stopped waiting"))
+		fmt.Fprintf(out, "\n%s %s in the snapshot and %s.\n", terminal.Count(r.Passed, "parked event"), are(r.Passed), r.is("would stop waiting", "stopped waiting"))
 	}
 	if r.Ready > 0 {
-		fmt.Fprintf(out, "\nOf %s the events that wait %s next in line: the sweeper runs them within a minute.\n",
+		fmt.Fprintf(out, "\nOf %s the parked events %s next in line: the sweeper runs them within a minute.\n",
 			terminal.Count(r.Ready, "entity"), r.is("would be", "are"))
 	}
 	r.printRefused(out, width)

@@ -19,7 +19,8 @@ type Gap struct {
 	Applied int64          `json:"applied"`  // the effective cursor
 	MaxSeen int64          `json:"max_seen"` // the highest number that is known
 	Missing []events.Range `json:"missing"`  // [first, last]
-	Parked  int            `json:"parked"`   // events that are logged, or counted ahead
+	Parked  int            `json:"parked"`   // step: events that are logged and wait
+	Ahead   int            `json:"ahead"`    // delta: events that are counted above the cursor
 
 	Since       time.Time  `json:"since"` // when the consumer received what first showed it
 	AgeSeconds  int64      `json:"age_seconds"`
@@ -33,10 +34,9 @@ type Gap struct {
 	Marks      []Mark    `json:"marks,omitempty"`      // of a state entity: the newest event that is known and not here
 	Error      string    `json:"error,omitempty"`      // why the entity cannot be read
 
-	known   ordering.Numbers // numbers that are known to be this entity's, as far as it remembers them
-	gap     time.Duration    // the stream's gap deadline
-	start   bool             // the stream may begin anywhere
-	waiting int              // events that are logged, and not those that are counted ahead
+	known ordering.Numbers // numbers that are known to be this entity's, as far as it remembers them
+	gap   time.Duration    // the stream's gap deadline
+	start bool             // the stream may begin anywhere
 }
 
 // Position is a number within a generation.
@@ -74,10 +74,9 @@ func Of(s *events.Stream, key ordering.Key, e *ordering.Entity, now time.Time) (
 	}
 	g := Gap{
 		Stream: key.Stream, EntityID: key.ID, Source: key.Source, Generation: e.Gen,
-		Applied: e.Effective(), MaxSeen: highest(e), Missing: []events.Range{},
-		Parked: len(e.Waiting) + len(e.Ahead.Above(e.Effective())),
-		Since:  e.GapSince().UTC(), AgeSeconds: int64(max(now.Sub(e.GapSince()), 0) / time.Second),
-		Blocked: e.Blocked, waiting: len(e.Waiting),
+		Applied: e.Effective(), MaxSeen: e.Highest(), Missing: []events.Range{},
+		Parked: len(e.Waiting), Ahead: len(e.Ahead.Above(e.Effective())), Blocked: e.Blocked, Attempts: e.Attempts(),
+		Since: e.GapSince().UTC(), AgeSeconds: int64(max(now.Sub(e.GapSince()), 0) / time.Second),
 	}
 	if s == nil {
 		g.Why = []Why{NoStream}
@@ -87,11 +86,11 @@ func Of(s *events.Stream, key ordering.Key, e *ordering.Entity, now time.Time) (
 	g.known = known(s, e)
 	g.Missing = append(g.Missing, e.Missing(s)...)
 	g.addMark(s, e)
-	g.Why = why(s, e, len(g.Missing) > 0)
-	if Owes(e) {
+	g.Why = why(s, e, now, len(g.Missing) > 0)
+	if e.OwesEffects() {
 		g.Dispatched = &Position{e.Dispatched.Gen, e.Dispatched.Seq}
 	}
-	g.addAttempts(e)
+	g.addNextAttempt(e)
 	return g, true
 }
 
@@ -100,7 +99,7 @@ func (g *Gap) addMark(s *events.Stream, e *ordering.Entity) {
 	if s.Mode != events.State {
 		return
 	}
-	if gen, seq, ok := events.ParseSeqClock(newest(e)); ok {
+	if gen, seq, ok := events.ParseSeqClock(e.Newest()); ok {
 		g.Generation, g.Applied, g.MaxSeen = gen, seq, seq
 	}
 	marks := e.MissingMarks(s)
@@ -112,21 +111,8 @@ func (g *Gap) addMark(s *events.Stream, e *ordering.Entity) {
 	}
 }
 
-// newest is the highest clock of a state entity.
-func newest(e *ordering.Entity) string {
-	highest := max(e.Clock, e.Last.Clock)
-	for _, clock := range e.Clocks {
-		highest = max(highest, clock)
-	}
-	return highest
-}
-
-// addAttempts says when what is missing is asked for next. Attempts count since the cursor moved, and a delta's moves
-// unseen while the database adds.
-func (g *Gap) addAttempts(e *ordering.Entity) {
-	if e.Effective() == e.Applied {
-		g.Attempts = e.Gap.Escalations
-	}
+// addNextAttempt says when what is missing is asked for next.
+func (g *Gap) addNextAttempt(e *ordering.Entity) {
 	if len(g.Missing) == 0 {
 		return
 	}
@@ -137,31 +123,22 @@ func (g *Gap) addAttempts(e *ordering.Entity) {
 	g.NextAttempt = &next
 }
 
-func why(s *events.Stream, e *ordering.Entity, missing bool) []Why {
+// why lists all that is wrong; what the sweeper does first about it is the sweeper's to say.
+func why(s *events.Stream, e *ordering.Entity, now time.Time, missing bool) []Why {
 	all := []Why{}
 	add := func(is bool, w Why) {
 		if is {
 			all = append(all, w)
 		}
 	}
-	begins := s.Mode != events.State && e.NoBaseline(s) && len(e.Waiting) > 0
-	next := e.Applied + 1
+	lags := s.Mode == events.Delta && e.Effective() != e.Applied && !missing
 	add(missing, IsMissing)
 	add(e.Blocked != 0, IsBlocked)
-	add(begins && !e.Waiting.Has(next), NoBaseline)
-	add(e.Blocked == 0 && e.Waiting.Has(next) || s.Mode == events.Delta && e.Effective() != e.Applied && !missing, NotDrained)
-	add(Owes(e), OwesEffects)
+	add(s.Mode == events.Step && e.NoBaseline(s) && len(e.Waiting) > 0, NoBaseline)
+	add(ordering.DutyOf(s, e, now, true) == ordering.FinishDrain || lags, NotDrained)
+	add(e.OwesEffects(), OwesEffects)
 	add(len(all) == 0, NotTidied)
 	return all
-}
-
-// Owes reports whether effects up to the cursor are not sent yet.
-func Owes(e *ordering.Entity) bool {
-	return e.Dispatched != nil && (e.Dispatched.Gen < e.Gen || e.Dispatched.Seq < e.Applied)
-}
-
-func highest(e *ordering.Entity) int64 {
-	return max(e.Applied, e.MaxSeen, e.Waiting.Max(), e.Ahead.Max())
 }
 
 // known are the numbers that this entity is known to have, where they can be listed: not those up to the cursor, for

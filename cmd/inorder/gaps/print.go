@@ -17,7 +17,7 @@ func (r *Result) print(out io.Writer, width int) {
 	}
 	fmt.Fprintf(out, "%s of %s at %s, oldest first:\n\n", terminal.Count(r.Open, "open gap"), terminal.Escape(r.Consumer), stamp(r.At))
 	t := terminal.Table{
-		Titles: []string{"stream", "entity", "generation", "missing", "since", "age", "asked", "parked", "next", "why"},
+		Titles: []string{"stream", "entity", "gen", "missing", "since", "age", "asked", "parked", "ahead", "next", "why"},
 		Width:  width, LeaveOut: "since", Below: "why", Keep: []string{"age", "next", "asked"},
 	}
 	for _, g := range r.Gaps {
@@ -47,7 +47,7 @@ func (g Gap) row(now time.Time, short bool) []string {
 	}
 	return []string{
 		g.Stream, entity, number(g.Generation), terminal.Ranges(g.Missing, short), stamp(g.Since), terminal.ShortAge(time.Duration(g.AgeSeconds) * time.Second),
-		g.asked(), number(int64(g.Parked)), g.next(now), strings.Join(reasons, "; "),
+		g.asked(), number(int64(g.Parked)), number(int64(g.Ahead)), g.next(now), strings.Join(reasons, "; "),
 	}
 }
 

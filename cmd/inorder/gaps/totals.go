@@ -19,7 +19,7 @@ type Totals struct {
 func (o *Open) Totals() Totals {
 	var t Totals
 	for i, g := range o.Gaps {
-		t.Parked += g.waiting
+		t.Parked += g.Parked
 		if g.Blocked != 0 {
 			t.Blocked++
 		}

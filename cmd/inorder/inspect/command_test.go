@@ -109,6 +109,22 @@ func (w *world) skipped(stream, id string) {
 	}
 }
 
+// A row that has just arrived is nothing that the sweeper would repair: the invocation that logged it is about to say so.
+func TestARowInFlightIsNoMismatch(t *testing.T) {
+	w := start(t)
+	w.have(`"type":"Posted","entity_id":"a1","seq":1,"data":{"n":1}`)
+	key := ordering.Key{Consumer: "billing", Stream: "ledger", ID: "a1"}
+	row := ordering.Row{Seq: 3, EventID: "e3", Type: "Posted", ReceivedAt: began, ExpiresAt: began.Add(24 * time.Hour), Message: events.Message{ID: "m3", Body: "{}"}}
+	if err := w.Store.PutRow(t.Context(), key, row); err != nil {
+		t.Fatal(err)
+	}
+	after := func(d time.Duration) func(*Command) {
+		return func(c *Command) { c.Now = func() time.Time { return began.Add(d) } }
+	}
+	w.shows("in-flight.golden", stack.ExitDone, "ledger", "a1", after(ordering.InFlight-time.Second))
+	w.shows("in-flight-no-more.golden", stack.ExitDone, "ledger", "a1", after(ordering.InFlight))
+}
+
 // Each mode tells its position in its own form.
 func TestEveryMode(t *testing.T) {
 	w := start(t)
@@ -257,7 +273,7 @@ func TestLinesOfAnotherSourceAreLeftOut(t *testing.T) {
 func TestWhereEntityAndLogDisagree(t *testing.T) {
 	p := &Page{}
 	p.addMismatches(ordering.Numbers{3, 4}, ordering.Numbers{4, 5})
-	if len(p.Mismatches) != 2 || !strings.HasPrefix(p.Mismatches[0], "number 3 is said to wait") || !strings.HasPrefix(p.Mismatches[1], "number 5 has a row") {
+	if len(p.Mismatches) != 2 || !strings.HasPrefix(p.Mismatches[0], "number 3 is said to be parked") || !strings.HasPrefix(p.Mismatches[1], "number 5 has a row") {
 		t.Errorf("%q", p.Mismatches)
 	}
 }

@@ -75,7 +75,8 @@ type Row struct {
 	Received  *time.Time `json:"received,omitzero"`
 	Expires   *time.Time `json:"expires,omitzero"`
 	MessageID string     `json:"message_id,omitempty"`
-	Blocked   bool       `json:"blocked,omitzero"` // its projection fails
+	Blocked   bool       `json:"blocked,omitzero"`   // its projection fails
+	InFlight  bool       `json:"in_flight,omitzero"` // just logged: its invocation has not said so in the entity yet
 }
 
 // Audit is one skip.

@@ -184,15 +184,8 @@ func (w printer) last() {
 	w.when("  created", l.Created)
 	w.when("  received", l.Received)
 	w.when("  applied", l.Applied)
-	w.field("  message", fmt.Sprintf("%s, received %s", l.MessageID, times(l.ReceiveCount)))
+	w.field("  message", fmt.Sprintf("%s, received %s", l.MessageID, terminal.Times(l.ReceiveCount)))
 	fmt.Fprintln(w.out)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return terminal.Count(n, "time")
 }
 
 func (w printer) when(name string, t *time.Time) {
@@ -264,6 +257,8 @@ func (w printer) rows(title string, all []Row) {
 
 func note(r Row) string {
 	switch {
+	case r.InFlight:
+		return "just logged: its invocation is about to say so in the entity"
 	case r.Void != "":
 		return r.Void
 	case r.Blocked:

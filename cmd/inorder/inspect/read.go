@@ -78,7 +78,7 @@ func (p *Page) addCursor(e *ordering.Entity) {
 	if p.Applied != e.Applied {
 		p.Cursor = e.Applied
 	}
-	p.MaxSeen = max(p.Applied, e.MaxSeen, e.Waiting.Max(), e.Ahead.Max())
+	p.MaxSeen = e.Highest()
 	p.Ahead = e.Ahead.Above(p.Applied)
 	if d := e.Dispatched; d != nil {
 		owed := e.Applied
@@ -90,7 +90,6 @@ func (p *Page) addCursor(e *ordering.Entity) {
 }
 
 func (r *reader) addClocks(p *Page, e *ordering.Entity) {
-	newest := max(e.Clock, e.Last.Clock)
 	if _, seq, ok := events.ParseSeqClock(e.Clock); !ok || seq > 0 { // else it is the floor of a generation
 		p.Clock = terminal.OrderKey(r.stream, e.Clock)
 	}
@@ -99,7 +98,6 @@ func (r *reader) addClocks(p *Page, e *ordering.Entity) {
 			p.Clocks = map[string]string{}
 		}
 		p.Clocks[name] = terminal.OrderKey(r.stream, clock)
-		newest = max(newest, clock)
 	}
 	for source, mark := range e.Marks {
 		if p.Marks == nil {
@@ -107,7 +105,7 @@ func (r *reader) addClocks(p *Page, e *ordering.Entity) {
 		}
 		p.Marks[source] = terminal.OrderKey(r.stream, mark)
 	}
-	if gen, seq, ok := events.ParseSeqClock(newest); ok {
+	if gen, seq, ok := events.ParseSeqClock(e.Newest()); ok {
 		p.Generation, p.Applied, p.MaxSeen = gen, seq, seq
 	}
 }
@@ -175,14 +173,14 @@ func (r *reader) addRows(ctx context.Context, p *Page, e *ordering.Entity) error
 	}
 	logged := ordering.Numbers{}
 	for _, head := range heads {
-		row := rowOf(head, e)
+		row := r.rowOf(head, e)
 		switch {
 		case head.Void != "":
 			p.Voids = append(p.Voids, row)
 		case head.Seq > e.Applied:
 			p.Parked = append(p.Parked, row)
 		}
-		if head.Seq > e.Applied {
+		if head.Seq > e.Applied && !row.InFlight {
 			logged = append(logged, head.Seq)
 		}
 		if head.Seq <= e.Applied || head.Void != "" {
@@ -193,11 +191,12 @@ func (r *reader) addRows(ctx context.Context, p *Page, e *ordering.Entity) error
 	return nil
 }
 
-func rowOf(head ordering.Row, e *ordering.Entity) Row {
+func (r *reader) rowOf(head ordering.Row, e *ordering.Entity) Row {
 	return Row{
 		Seq: head.Seq, EventID: head.EventID, Source: head.Source, Type: head.Type, Void: string(head.Void),
 		Received: instant(head.ReceivedAt), Expires: instant(head.ExpiresAt), MessageID: head.Message.ID,
-		Blocked: head.Seq == e.Blocked,
+		Blocked:  head.Seq == e.Blocked,
+		InFlight: head.Seq > e.Applied && !e.Waiting.Has(head.Seq) && r.now.Sub(head.ReceivedAt) < ordering.InFlight,
 	}
 }
 
@@ -216,12 +215,12 @@ func (row Row) moment() Moment {
 func (p *Page) addMismatches(waiting, logged ordering.Numbers) {
 	for _, n := range waiting {
 		if !logged.Has(n) {
-			p.Mismatches = append(p.Mismatches, fmt.Sprintf("number %d is said to wait, and the log has no row of it", n))
+			p.Mismatches = append(p.Mismatches, fmt.Sprintf("number %d is said to be parked, and the log has no row of it", n))
 		}
 	}
 	for _, n := range logged {
 		if !waiting.Has(n) {
-			p.Mismatches = append(p.Mismatches, fmt.Sprintf("number %d has a row in the log, and the entity does not know that it waits", n))
+			p.Mismatches = append(p.Mismatches, fmt.Sprintf("number %d has a row in the log, and the entity does not know that it is parked", n))
 		}
 	}
 }

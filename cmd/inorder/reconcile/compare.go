@@ -66,11 +66,7 @@ func applied(s *events.Stream, e *ordering.Entity) *int64 {
 		n := e.Effective()
 		return &n
 	}
-	newest := max(e.Clock, e.Last.Clock)
-	for _, clock := range e.Clocks {
-		newest = max(newest, clock)
-	}
-	if _, seq, ok := events.ParseSeqClock(newest); ok {
+	if _, seq, ok := events.ParseSeqClock(e.Newest()); ok {
 		return &seq
 	}
 	return nil

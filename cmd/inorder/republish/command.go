@@ -26,7 +26,8 @@ type Command struct {
 
 // Help is shown below the flags.
 func (*Command) Help() string {
-	return `Sends the request that the sweeper would send, now, and leaves its attempts and their pauses as they are: the request
+	return `Sends the request that the sweeper would send, at once and without --yes, for it changes no table and copies are
+harmless; --dry-run only shows it. It leaves its attempts and their pauses as they are: the request
 says attempt 0. The producer sends the events again, or says that they are gone; inorder inspect shows what came.
 
 It asks for what is missing, as the entity says at this moment, and never for more than the stream's window. What is
@@ -83,10 +84,7 @@ func (c *Command) ask(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{DryRun: c.DryRun, Requests: requests, key: at.Key}
-	if entity.Gap != nil {
-		r.attempt = entity.Gap.Escalations
-	}
+	r := &Result{DryRun: c.DryRun, Requests: requests, key: at.Key, attempt: entity.Attempts()}
 	if c.DryRun {
 		return r, nil
 	}
@@ -149,23 +147,13 @@ func (r *Result) print(out io.Writer, width int) {
 		if request.Source != r.key.Source { // of a state entity whose sources have clocks of their own
 			of += " of source " + terminal.Escape(request.Source)
 		}
-		fmt.Fprintf(out, "%s %s of %s: %s\n", verb, terminal.Count(count(request.Ranges), "number"), of, terminal.Ranges(request.Ranges, width > 0))
+		fmt.Fprintf(out, "%s %s of %s: %s\n", verb, terminal.Count(terminal.Numbers(request.Ranges), "number"), of, terminal.Ranges(request.Ranges, width > 0))
 		_ = terminal.JSONLine(out, request) // a terminal that is gone is no error, as with every other line
 	}
 	if r.attempt > 0 {
-		fmt.Fprintf(out, "The sweeper asked %s before this, and goes on at its own pace.\n", times(r.attempt))
+		fmt.Fprintf(out, "The sweeper asked %s before this, and goes on at its own pace.\n", terminal.Times(r.attempt))
 	}
 	if r.DryRun {
 		fmt.Fprintln(out, "Nothing was sent. To send it, leave --dry-run out.")
 	}
-}
-
-func times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return fmt.Sprintf("%d times", n)
 }

@@ -46,13 +46,6 @@ func parseRanges(text string) ([]events.Range, error) {
 	return joined, nil
 }
 
-func count(ranges []events.Range) (n int64) {
-	for _, r := range ranges {
-		n += r.Last - r.First + 1
-	}
-	return n
-}
-
 // wish is what somebody asks for by its numbers.
 type wish struct {
 	stream  *events.Stream
@@ -65,7 +58,7 @@ type wish struct {
 // withinWindow refuses what would be sent back when it comes, or is more than the producer must answer.
 func (w wish) withinWindow() error {
 	if w.stream.Mode == events.State {
-		if n := count(w.asked); n > 1 {
+		if n := terminal.Numbers(w.asked); n > 1 {
 			return fmt.Errorf("of %s only the newest event matters, so ask for one number, not for %d", stack.NameOf(w.key), n)
 		}
 		return nil
@@ -83,7 +76,7 @@ func (w wish) withinWindow() error {
 			return w.tooMany()
 		}
 	}
-	if count(w.asked) > window {
+	if terminal.Numbers(w.asked) > window {
 		return w.tooMany()
 	}
 	return nil
@@ -116,14 +109,11 @@ func (w wish) onlyMissing() error {
 }
 
 func (w wish) lacks(n int64) bool {
-	for _, request := range w.missing {
-		for _, r := range request.Ranges {
-			if r.First <= n && n <= r.Last {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.missing, func(r events.RepublishRequest) bool { return has(r.Ranges, n) })
+}
+
+func has(ranges []events.Range, n int64) bool {
+	return slices.ContainsFunc(ranges, func(r events.Range) bool { return r.First <= n && n <= r.Last })
 }
 
 // why a number is not missing.
@@ -132,14 +122,14 @@ func (w wish) why(n int64) string {
 	switch {
 	case w.stream.Mode == events.State:
 		return "is not known to be missing"
-	case slices.ContainsFunc(e.Skipped, func(r events.Range) bool { return r.First <= n && n <= r.Last }):
+	case has(e.Skipped, n):
 		return "was skipped"
 	case n <= e.Effective():
 		return "is applied already"
 	case e.Waiting.Has(n):
-		return "is here, and waits"
+		return "is parked already"
 	case e.Ahead.Has(n):
-		return "is counted already"
+		return "is counted ahead already"
 	}
 	return "is above all that is known"
 }
@@ -174,11 +164,7 @@ func (w wish) ofState(template events.RepublishRequest) ([]events.RepublishReque
 	case w.stream.Clock == events.ClockSource:
 		return nil, fmt.Errorf("in stream %s each source has numbers of its own, and none of them lacks %d", terminal.Escape(w.stream.Name), w.asked[0].First)
 	}
-	highest := max(w.entity.Clock, w.entity.Last.Clock)
-	for _, clock := range w.entity.Clocks {
-		highest = max(highest, clock)
-	}
-	template.Generation, _, _ = events.ParseSeqClock(highest)
+	template.Generation, _, _ = events.ParseSeqClock(w.entity.Newest())
 	template.Ranges = w.asked
 	return []events.RepublishRequest{template}, nil
 }

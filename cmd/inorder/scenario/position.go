@@ -6,14 +6,6 @@ import (
 	"inorder/ordering"
 )
 
-// newest is the highest of the clocks of an entity's parts, empty where it has none.
-func newest(e *ordering.Entity) (highest string) {
-	for _, clock := range e.Clocks {
-		highest = max(highest, clock)
-	}
-	return highest
-}
-
 // position is the number that an entity has come to: of the effective cursor, or of the newest clock. A clock that is
 // no number has none.
 func position(s *events.Stream, e *ordering.Entity) (int64, bool) {
@@ -24,7 +16,7 @@ func position(s *events.Stream, e *ordering.Entity) (int64, bool) {
 		return e.Ahead.Through(e.Applied), true
 	case events.State:
 	}
-	clock := max(e.Clock, newest(e))
+	clock := e.Newest()
 	if clock == "" {
 		return 0, true
 	}

@@ -31,7 +31,7 @@ type Command struct {
 func (*Command) Help() string {
 	return `Says, and with --yes does, what it takes to pass an entity's numbers up to --through: what is logged is applied,
 what nobody has is lost, and what is logged and cannot be applied is passed, with a copy in quarantine. Then all that
-waited behind it runs. An original that turns up later goes to quarantine (skipped). Skipping cannot be undone.
+is parked behind it runs. An original that turns up later goes to quarantine (skipped). Skipping cannot be undone.
 
 With --yes it leaves an audit row, which inorder inspect shows. To skip again what is skipped changes nothing.`
 }
@@ -76,7 +76,7 @@ func (c *Command) skip(ctx context.Context) (*Result, error) {
 	}
 	order := c.order(before)
 	done, err := keeper.Skip(ctx, at.Key, at.Stream, order)
-	if err = c.explain(err, at.Key); err != nil && !moved(done) {
+	if err = c.explain(err, at.Key, order, moved(done)); err != nil && !moved(done) {
 		return nil, err
 	}
 	return c.result(at.Stream, at.Key, before, order, done, keeper.EffectsMode), err
@@ -110,25 +110,23 @@ func moved(done ordering.Skipped) bool {
 }
 
 // explain says what the operator can do about a refusal.
-func (c *Command) explain(err error, key ordering.Key) error {
+func (c *Command) explain(err error, key ordering.Key, order ordering.Skip, moved bool) error {
 	switch {
 	case errors.Is(err, ordering.ErrBeyondKnown):
 		return fmt.Errorf("number %d of %s cannot be skipped: %w", c.Through, stack.NameOf(key), err)
+	case errors.Is(err, ordering.ErrAnotherGeneration) && moved:
+		return fmt.Errorf("%s: %w, not %d any more. What is said above was done in generation %d and is on record there; "+
+			"the numbers of the new one are others, and none of them was skipped: look with inorder inspect what it lacks",
+			stack.NameOf(key), err, order.Generation, order.Generation)
 	case errors.Is(err, ordering.ErrAnotherGeneration):
-		return fmt.Errorf("%s: %w, not %d", stack.NameOf(key), err, c.generation())
+		return fmt.Errorf("%s: %w, not %d. Nothing was done: look with inorder inspect what that one lacks",
+			stack.NameOf(key), err, order.Generation)
 	case errors.Is(err, ordering.ErrNothingToSkip):
 		return stack.Usagef("stream %s is not ordered by seq: %v", key.Stream, err)
 	case err != nil && c.Yes:
 		return fmt.Errorf("%w (what is done stays done: run it again for what is left)", err)
 	}
 	return err
-}
-
-func (c *Command) generation() int64 {
-	if c.Generation == nil { // it moved on between the two reads
-		return 0
-	}
-	return *c.Generation
 }
 
 // result puts together what is told.
@@ -139,7 +137,9 @@ func (c *Command) result(s *events.Stream, key ordering.Key, before *ordering.En
 		Lost: listed(done.Lost), Passed: listed(done.Passed), Effects: effectsOf(s, mode, c.Yes, done.Entity),
 		Before: sideOf(s, before), After: sideOf(s, done.Entity), mode: s.Mode,
 	}
-	r.Applied, r.Drained = split(done.Applied, order.Through)
+	if r.Applied, r.Drained = split(done.Applied, order.Through); r.overtaken() {
+		r.Drained = []events.Range{} // these would be the new generation's
+	}
 	r.NothingToDo = !moved(done)
 	return r
 }

@@ -1,6 +1,7 @@
 package skip
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -185,6 +186,45 @@ func TestRefusals(t *testing.T) {
 	w.shows("error-no-queue.golden", stack.ExitUsage, yes(w.command("ledger", "a1", 2)))
 	if w.Dump() != before {
 		t.Error("a refusal changed something")
+	}
+}
+
+// nextLife lets an entity begin its next generation just before a request of the command is answered.
+func (w *world) nextLife(id string, before func(operation string, nth int) bool) {
+	asked := map[string]int{}
+	w.Denies = func(operation string, _ []byte) bool {
+		if asked[operation]++; before(operation, asked[operation]) {
+			w.Denies = nil
+			w.Consume(w.Streams, began, fmt.Sprintf(`{"event_id":"next","type":"Posted","entity_id":%q,"generation":4,"seq":2,"data":{"n":1}}`, id))
+		}
+		return false
+	}
+}
+
+// An entity that begins a new life between the two reads is left alone, and the operator reads which is which, without
+// having named one.
+func TestAnEntityThatMovesOnIsLeftAlone(t *testing.T) {
+	w := start(t)
+	w.Consume(w.Streams, began, `{"event_id":"first","type":"Posted","entity_id":"a1","generation":3,"seq":2,"data":{"n":1}}`)
+	w.nextLife("a1", func(operation string, nth int) bool { return operation == "GetItem" && nth == 2 })
+	w.shows("moved-on-before.golden", stack.ExitFailed, yes(w.command("ledger", "a1", 1)))
+	if e := w.entity("ledger", "a1"); e.Gen != 4 || e.Applied != 0 || len(e.Skipped) > 0 {
+		t.Errorf("it is at %d of generation %d, skipped %v", e.Applied, e.Gen, e.Skipped)
+	}
+}
+
+// A skip takes so many rows at once. Where the entity begins a new life in between, what is done is told, and that it is
+// of the old one.
+func TestASkipThatIsOvertakenTellsHowFarItCame(t *testing.T) {
+	w := start(t)
+	const rows = 401 // one more than a skip takes at once
+	for seq := range int64(rows) {
+		w.Consume(w.Streams, began, fmt.Sprintf(`{"type":"Posted","entity_id":"a1","generation":3,"seq":%d,"data":{"n":1}}`, seq+2))
+	}
+	w.nextLife("a1", func(operation string, nth int) bool { return operation == "TransactWriteItems" && nth == 2 })
+	w.shows("moved-on-between.golden", stack.ExitFailed, yes(w.command("ledger", "a1", rows+1)))
+	if e := w.entity("ledger", "a1"); e.Gen != 4 || e.Applied != 0 || len(e.Skipped) > 0 {
+		t.Errorf("it is at %d of generation %d, skipped %v", e.Applied, e.Gen, e.Skipped)
 	}
 }
 

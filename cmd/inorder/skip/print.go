@@ -30,7 +30,11 @@ func (p printer) print() {
 	if p.DryRun {
 		fmt.Fprintf(p.out, "%s, numbers through %d: what a skip would do (nothing is changed without --yes)\n\n", name, p.Through)
 	} else {
-		fmt.Fprintf(p.out, "%s, numbers through %d: skipped\n\n", name, p.Through)
+		how := "skipped"
+		if p.overtaken() {
+			how = "skipped in part"
+		}
+		fmt.Fprintf(p.out, "%s, numbers through %d: %s\n\n", name, p.Through, how)
 	}
 	p.numbers()
 	p.entity()
@@ -49,7 +53,7 @@ func (p printer) numbers() {
 	p.ranges("applied", p.Applied, is("logged, would run", "logged, ran"))
 	p.ranges("passed", p.Passed, is("logged, would fail and be left out, with a copy in quarantine",
 		"logged, failed and left out, with a copy in quarantine"))
-	p.ranges("drained", p.Drained, is("waiting behind, would run", "waited behind, ran"))
+	p.ranges("drained", p.Drained, is("parked behind, would run", "was parked behind, ran"))
 	if text := p.effects(is); text != "" {
 		p.line("effects", text)
 	}
@@ -60,7 +64,7 @@ func (p printer) ranges(label string, ranges []events.Range, meaning string) {
 	if len(ranges) == 0 {
 		return
 	}
-	p.line(label, fmt.Sprintf("%-12s%s: %s", terminal.Count(count(ranges), "number"), meaning, terminal.Ranges(ranges, p.width > 0)))
+	p.line(label, fmt.Sprintf("%-12s%s: %s", terminal.Count(terminal.Numbers(ranges), "number"), meaning, terminal.Ranges(ranges, p.width > 0)))
 }
 
 func (p printer) effects(is func(would, did string) string) string {
@@ -79,6 +83,10 @@ func (p printer) effects(is func(would, did string) string) string {
 }
 
 func (p printer) entity() {
+	if p.overtaken() {
+		p.line("now", fmt.Sprintf("in generation %d, which began meanwhile", p.After.Generation))
+		return
+	}
 	p.line("cursor", change(p.Before.cursor(), p.After.cursor()))
 	p.line("missing", change(p.missing(p.Before), p.missing(p.After)))
 	before, after := terminal.Escape(string(p.Before.State)), terminal.Escape(string(p.After.State))
@@ -121,7 +129,7 @@ func (p printer) next() {
 		fmt.Fprintln(p.out, "\nIt cannot be undone. To do it, run the same command with --yes.")
 	default:
 		fmt.Fprintf(p.out, "\nAn audit row says that %s did it, and why: %s\n", terminal.Escape(p.By), terminal.Escape(strings.TrimSpace(p.Reason)))
-		if len(p.Lost)+len(p.Passed) > 0 && p.mode != events.State {
+		if len(p.Lost)+len(p.Passed) > 0 && p.mode != events.State && !p.overtaken() {
 			fmt.Fprintln(p.out, "Should one of the lost turn up after all, it goes to quarantine (skipped).")
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"inorder/cmd/inorder/backend"
-	"inorder/cmd/inorder/gaps"
 	"inorder/events"
 	"inorder/ordering"
 )
@@ -35,14 +34,21 @@ type Result struct {
 	mode events.Mode
 }
 
+// overtaken reports whether the entity began another generation in the middle of it.
+func (r *Result) overtaken() bool {
+	return r.mode != events.State && r.Before.Generation != r.After.Generation
+}
+
 // Side is the entity before or after.
 type Side struct {
-	Applied int64          `json:"applied"`  // the effective cursor; of a state entity the number of its clock
-	MaxSeen int64          `json:"max_seen"` // the highest number that is known
-	Missing []events.Range `json:"missing"`
-	Blocked int64          `json:"blocked,omitzero"` // the number whose projection fails
-	Waiting int            `json:"waiting"`          // events that are logged, or counted ahead
-	State   jsontext.Value `json:"state"`
+	Generation int64          `json:"generation"`
+	Applied    int64          `json:"applied"`  // the effective cursor; of a state entity the number of its clock
+	MaxSeen    int64          `json:"max_seen"` // the highest number that is known
+	Missing    []events.Range `json:"missing"`
+	Blocked    int64          `json:"blocked,omitzero"` // the number whose projection fails
+	Parked     int            `json:"parked"`           // step: events that are logged and wait
+	Ahead      int            `json:"ahead"`            // delta: events that are counted above the cursor
+	State      jsontext.Value `json:"state"`
 }
 
 // Effects is what becomes of the effects of what runs.
@@ -65,7 +71,7 @@ func effectsOf(s *events.Stream, mode ordering.EffectsMode, done bool, after *or
 		return EffectsOff
 	case mode == ordering.EffectsHold:
 		return EffectsHeld
-	case done && gaps.Owes(after):
+	case done && after.OwesEffects():
 		return EffectsOwed
 	}
 	return EffectsSent
@@ -73,9 +79,9 @@ func effectsOf(s *events.Stream, mode ordering.EffectsMode, done bool, after *or
 
 func sideOf(s *events.Stream, e *ordering.Entity) Side {
 	side := Side{
-		Applied: e.Effective(), MaxSeen: max(e.MaxSeen, e.Waiting.Max(), e.Ahead.Max(), e.Effective()),
+		Generation: e.Gen, Applied: e.Effective(), MaxSeen: e.Highest(),
 		Missing: listed(e.Missing(s)), Blocked: e.Blocked,
-		Waiting: len(e.Waiting) + len(e.Ahead.Above(e.Effective())), State: backend.StateJSON(e.State),
+		Parked: len(e.Waiting), Ahead: len(e.Ahead.Above(e.Effective())), State: backend.StateJSON(e.State),
 	}
 	if s.Mode == events.State {
 		side.addMarks(s, e)
@@ -85,11 +91,7 @@ func sideOf(s *events.Stream, e *ordering.Entity) Side {
 
 // addMarks is for a state entity, of which only the newest number, of each source, can be missing.
 func (side *Side) addMarks(s *events.Stream, e *ordering.Entity) {
-	highest := max(e.Clock, e.Last.Clock)
-	for _, clock := range e.Clocks {
-		highest = max(highest, clock)
-	}
-	_, side.Applied, _ = events.ParseSeqClock(highest)
+	side.Generation, side.Applied, _ = events.ParseSeqClock(e.Newest())
 	side.MaxSeen = side.Applied
 	for _, mark := range e.MissingMarks(s) {
 		side.Missing = append(side.Missing, events.Range{First: mark.Seq, Last: mark.Seq})
@@ -114,11 +116,4 @@ func split(ranges []events.Range, at int64) (upTo, above []events.Range) {
 		}
 	}
 	return upTo, above
-}
-
-func count(ranges []events.Range) (n int64) {
-	for _, r := range ranges {
-		n += r.Last - r.First + 1
-	}
-	return n
 }

@@ -65,7 +65,7 @@ func (s *screen) draw(w io.Writer, l *Look) {
 	}
 	s.print(w, "%s at %s%s\n\n", terminal.Escape(l.Consumer), stamp(l.At), again)
 	if len(l.Queues) > 0 {
-		s.print(w, "%-12s %9s %10s %9s %9s\n", "queue", "waiting", "in flight", "delayed", s.changeTitle())
+		s.print(w, "%-12s %9s %10s %9s %9s\n", "queue", "visible", "in flight", "delayed", s.changeTitle())
 	}
 	for _, q := range queues {
 		if d, known := l.Queues[q.name]; known {

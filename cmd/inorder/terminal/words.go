@@ -90,6 +90,17 @@ func Count[N int | int64](n N, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// Times is how often something happened.
+func Times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return Count(n, "time")
+}
+
 // Age is a length of time in words, in its two largest units.
 func Age(d time.Duration) string {
 	if d < 0 {
