@@ -80,6 +80,7 @@ func TestSweepsDeliveriesAndAnOperatorMayOverlap(t *testing.T) {
 			if why := missing(path); why != "" {
 				t.Skip(why)
 			}
+			t.Parallel()
 			for seed := range uint64(overlaps) {
 				for _, s := range overlapping(t, path) {
 					failures, err := player.play(t.Context(), s, seed)
@@ -112,8 +113,8 @@ func TestRandomScriptsEndThereWithSweepsBesides(t *testing.T) {
 	}
 }
 
-// overlaps is how many ways to meet are tried of each script.
-const overlaps = 12
+// overlaps is how many ways to meet are tried of each script; where a mutant has to be noticed, four times as many.
+const overlaps = 8
 
 func overlapping(t *testing.T, path string) []script {
 	t.Helper()

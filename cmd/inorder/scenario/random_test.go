@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	randomScripts = flag.Int("random", 40, "how many random scripts to play")
+	randomScripts = flag.Int("random", 24, "how many random scripts to play")
 	randomFirst   = flag.Uint64("random-first", 1, "the first script's number")
 )
 

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,9 +20,15 @@ import (
 // folder holds the project's scenarios: the contract's, those of faults seen elsewhere, and our own.
 const folder = "../../../events/scenarios"
 
-// onceMore is how many combinations of a file are played where not the file is tried, but another engine or a cold
-// function: the matrices would take most of the time.
-const onceMore = 3
+// perFile is not all of them by default, for with the race detector they would take most of the time. All of them are
+// played without it, by a test of the whole program.
+var perFile = flag.Int("combinations", 3, "how many combinations of a scenario's matrix to play, evenly spread; 0: all")
+
+// So many are played where not the file is tried, but a cold function or the player, and another engine.
+const (
+	onceMore = 2
+	justOne  = 1
+)
 
 func scenarioFiles(t *testing.T) []string {
 	t.Helper()
@@ -34,12 +41,12 @@ func scenarioFiles(t *testing.T) []string {
 
 // TestEveryScenarioHolds plays the scenarios on the default engine, dynoxide where it is to be had.
 func TestEveryScenarioHolds(t *testing.T) {
-	playAll(t, open(t, ""), 0)
+	playAll(t, open(t, ""), *perFile)
 }
 
 // TestEveryScenarioHoldsOnMinidyn gives the consumer a second, independent opinion on what DynamoDB is.
 func TestEveryScenarioHoldsOnMinidyn(t *testing.T) {
-	playAll(t, open(t, local.Minidyn), onceMore)
+	playAll(t, open(t, local.Minidyn), justOne)
 }
 
 func open(t *testing.T, engine string) *backend.Backend {
