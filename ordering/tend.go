@@ -80,21 +80,27 @@ func (r *sweepRun) tendLog(ctx context.Context) error {
 	if err := r.extendRows(ctx, i.extend, now.Add(r.stream.ParkTTL).Truncate(time.Second)); err != nil {
 		return err
 	}
-	if mismatches := len(i.lost) + len(i.found); mismatches > 0 || e.rowsNeedLook(now) && len(i.old) == 0 {
-		if len(i.old) > 0 {
-			i.park.Look = now // until they are gone
+	mismatches := len(i.lost) + len(i.found)
+	if mismatches == 0 && !e.rowsNeedLook(now) {
+		if len(i.old) > 0 { // another sweeper is at them; what it leaves missing it asks for
+			r.tried[Escalate] = true
 		}
-		landed, err := r.repair(ctx, i)
-		if err != nil || !landed {
-			return err
-		}
-		r.report.ofStream(MetricMismatches, r.stream, mismatches)
+		return nil
 	}
-	return r.dropOld(ctx, i)
+	park := i.park
+	if len(i.old) > 0 { // ours for now: of sweepers that overlap one makes the copies
+		park.Look = now.Add(InFlight)
+	}
+	landed, err := r.repair(ctx, i, park)
+	if err != nil || !landed {
+		return err
+	}
+	r.report.ofStream(MetricMismatches, r.stream, mismatches)
+	return r.dropOld(ctx, i, park)
 }
 
 // repair writes down what the log says.
-func (r *sweepRun) repair(ctx context.Context, i findings) (landed bool, err error) {
+func (r *sweepRun) repair(ctx context.Context, i findings, park Park) (landed bool, err error) {
 	next := *r.entity
 	next.Waiting = next.Waiting.With(i.found...).Without(i.lost...)
 	next.MaxSeen = max(next.MaxSeen, next.Waiting.Max(), i.lost.Max())
@@ -104,7 +110,7 @@ func (r *sweepRun) repair(ctx context.Context, i findings) (landed bool, err err
 	if !next.Waiting.Has(next.Blocked) {
 		next.Blocked = 0
 	}
-	next.Park = i.park
+	next.Park = park
 	next.clearPark()
 	next.settleGap(r.entity, r.Now())
 	return r.put(ctx, &next)
@@ -126,30 +132,49 @@ func (r *sweepRun) extendRows(ctx context.Context, rows []Row, until time.Time) 
 
 // dropOld takes rows that waited too long to quarantine: first the copy, then, in one transaction, the number leaves
 // the entity and the row the log. A crash in between leaves both, and the copy will stand twice.
-func (r *sweepRun) dropOld(ctx context.Context, i findings) error {
+func (r *sweepRun) dropOld(ctx context.Context, i findings, park Park) error {
 	for old := range slices.Chunk(i.old, MaxDropRows) {
 		rows, err := r.copyOld(ctx, old)
 		if err != nil {
 			return err
 		}
+		after := park // until the last of them is gone
+		if i.old[len(i.old)-1].Seq == old[len(old)-1].Seq {
+			after = i.park
+		}
+		if err := r.dropCopied(ctx, rows, after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropCopied takes rows out of the entity and the log, whoever writes the entity meanwhile: their copies are made, and to
+// begin anew would make others.
+func (r *sweepRun) dropCopied(ctx context.Context, rows []Row, park Park) error {
+	for r.lost < maxRounds {
 		next := *r.entity
 		for _, row := range rows {
+			if row.Gen != next.Gen || !next.Waiting.Has(row.Seq) {
+				return nil // somebody else was faster
+			}
 			next.Waiting = next.Waiting.Without(row.Seq)
 		}
 		if !next.Waiting.Has(next.Blocked) {
 			next.Blocked = 0
 		}
-		if next.Park = i.park; i.old[len(i.old)-1].Seq != old[len(old)-1].Seq {
-			next.Park.Look = r.Now()
-		}
+		next.Park = park
 		next.clearPark()
 		next.settleGap(r.entity, r.Now())
 		landed, err := r.drop(ctx, &next, rows)
-		if err != nil || !landed {
+		if taken := (*TakenError)(nil); landed || errors.As(err, &taken) {
+			return nil // or the log moved under us: the next look finds out how
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return errBusy
 }
 
 func (r *sweepRun) copyOld(ctx context.Context, old []Row) ([]Row, error) {
@@ -174,12 +199,10 @@ func (r *sweepRun) copyOld(ctx context.Context, old []Row) ([]Row, error) {
 func (r *sweepRun) drop(ctx context.Context, next *Entity, rows []Row) (landed bool, err error) {
 	next.Rev, next.Token = r.entity.Rev+1, r.NewToken()
 	now, landed, err := r.landed(ctx, r.key, next, r.Upkeep.DropRows(ctx, r.key, r.entity, next, rows))
-	taken := (*TakenError)(nil)
-	switch {
-	case errors.As(err, &taken), errors.Is(err, ErrContended): // the log moved under us: the next look finds out how
-		r.lost++
-		return false, nil
-	case err != nil:
+	if errors.Is(err, ErrContended) {
+		return false, r.again(ctx)
+	}
+	if err != nil {
 		return false, fmt.Errorf("take expired numbers out of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	}
 	r.learn(now)
