@@ -87,5 +87,9 @@ func (e *Entity) escalates(s *events.Stream, now time.Time) bool {
 	if !e.overdue(s, now) || len(e.Missing(s)) == 0 && len(e.MissingMarks(s)) == 0 {
 		return false
 	}
-	return e.Attempts() == 0 || !now.Before(e.Gap.EscalateAt)
+	if e.Effective() != e.Applied {
+		return true
+	}
+	wait := e.Gap.EscalateAt.Sub(now)
+	return wait <= 0 || wait > max(maxBackOff, s.GapDeadline) // the latter was set by a clock that was wrong
 }

@@ -3,6 +3,7 @@ package ordering
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"inorder/events"
@@ -71,11 +72,15 @@ type effect struct {
 // from their log rows. A number whose row is gone is passed, and counted.
 func (r *stepRun) due(ctx context.Context, e *Entity, first, last int64, ran map[int64]*events.Event) ([]effect, error) {
 	var due []effect
+	owed := map[int64][]effect{}
+	for _, o := range e.Owed {
+		if o.Generation == e.Gen && first <= o.Seq && o.Seq <= last {
+			owed[o.Seq] = append(owed[o.Seq], effect{o, ran[o.Seq]})
+		}
+	}
 	if r.stream.Projection.Name != "" {
-		for _, owed := range e.Owed {
-			if owed.Generation == e.Gen && first <= owed.Seq && owed.Seq <= last {
-				due = append(due, effect{owed, ran[owed.Seq]})
-			}
+		for _, n := range slices.Sorted(maps.Keys(owed)) {
+			due = append(due, owed[n]...)
 		}
 		return due, nil
 	}
@@ -87,6 +92,9 @@ func (r *stepRun) due(ctx context.Context, e *Entity, first, last int64, ran map
 		event, isHere := ran[n]
 		row, isLogged := rows[n]
 		switch {
+		case len(owed[n]) > 0: // returned by a projection in Go that the stream had then
+			due = append(due, owed[n]...)
+			continue
 		case within(e.Skipped, n) || row.Void != "":
 			continue
 		case isHere:

@@ -42,12 +42,25 @@ func (r *sweepRun) escalate(ctx context.Context) error {
 		return nil
 	}
 	if err := r.Requests.Request(ctx, requests); err != nil {
+		r.takeBack(ctx, attempt)
 		e.Err = fmt.Errorf("ask for what is missing of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 		return nil // told with the escalation
 	}
 	e.Sent = true
 	r.report.ofStream(MetricEscalated, r.stream, 1)
 	return nil
+}
+
+// takeBack makes an attempt that reached nobody count for none; its back-off stays. It is no harm where it is lost.
+func (r *sweepRun) takeBack(ctx context.Context, attempt int) {
+	next := *r.entity
+	if next.Gap == nil || next.Attempts() != attempt {
+		return
+	}
+	gap := *next.Gap
+	gap.Escalations--
+	next.Gap = &gap
+	_, _ = r.put(ctx, &next)
 }
 
 // maxRequestRanges is how many ranges one request names: a message of some 40 KB. What is more goes into another one.

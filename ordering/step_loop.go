@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"inorder/events"
 )
@@ -131,26 +132,39 @@ func (r *stepRun) endLife(ctx context.Context) error {
 		}
 		r.entity = settled
 	}
-	waiting := r.entity.Waiting
-	if len(waiting) == 0 {
-		return nil
+	for numbers := range slices.Chunk(r.entity.Waiting, leftoversAtOnce) {
+		if err := r.keepLeftovers(ctx, numbers); err != nil {
+			return err
+		}
 	}
-	rows, err := r.Store.Rows(ctx, r.key, r.entity.Gen, waiting[0], waiting.Max())
+	return nil
+}
+
+// leftoversAtOnce bounds how many rows of an ended life are held at once.
+const leftoversAtOnce = 50
+
+// keepLeftovers copies what waits under some numbers.
+func (r *stepRun) keepLeftovers(ctx context.Context, numbers Numbers) error {
+	rows, err := r.Store.Rows(ctx, r.key, r.entity.Gen, numbers[0], numbers.Max())
 	if err != nil {
 		return fmt.Errorf("read what generation %d of %s left waiting: %w", r.entity.Gen, quoteID(r.key.ID), err)
 	}
-	for _, row := range rows {
-		at := Position{row.Gen, row.Seq}
-		if row.Void != "" || !waiting.Has(row.Seq) || r.leftovers[at] {
-			continue
-		}
+	rows = slices.DeleteFunc(rows, func(row Row) bool {
+		return row.Void != "" || !numbers.Has(row.Seq) || r.leftovers[Position{row.Gen, row.Seq}]
+	})
+	err = sideBySide(r.RowsAtOnce, rows, func(row Row) error {
 		leftover := row.copyAs(Outcome{Disposition: Quarantined, Reason: events.OldGeneration, Detail: "a higher generation began before its predecessors came"})
 		if err := r.Quarantine.Copy(ctx, leftover); err != nil {
 			return fmt.Errorf("copy number %d of generation %d of %s to quarantine: %w", row.Seq, row.Gen, quoteID(r.key.ID), err)
 		}
-		r.leftovers[at] = true
+		return nil
+	})
+	if err == nil {
+		for _, row := range rows {
+			r.leftovers[Position{row.Gen, row.Seq}] = true
+		}
 	}
-	return nil
+	return err
 }
 
 // logged is what is known of the log.

@@ -39,6 +39,9 @@ func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity
 	out := &Swept{Counts: map[Count]int{}}
 	run := &sweepRun{Keeper: k, stepRun: k.newStepRun(key, s, nil, &Report{Counts: out.Counts}), out: out}
 	run.entity, run.fresh = e, true
+	if err := e.suits(s); err != nil {
+		return Swept{Entity: e, Err: fmt.Errorf("sweep %s of stream %s: %w", quoteID(key.ID), s.Name, err)}
+	}
 	var faults []error
 	for duties := 0; ; duties++ {
 		duty := dutyOf(s, run.entity, k.Now(), run.sending(), run.tried)
@@ -64,6 +67,25 @@ func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity
 	out.Entity = run.entity
 	out.Err = errors.Join(faults...)
 	return *out
+}
+
+// errAnotherMode is why an entity is left alone that was written under another mode of its stream: its numbers mean
+// something else now, and what it parked nobody here knows how to run.
+var errAnotherMode = errors.New("it was written while its stream had another mode: give streams.yaml the old mode back, or the new one another stream's name")
+
+// suits reports whether an entity can have been written under the stream's mode.
+func (e *Entity) suits(s *events.Stream) error {
+	stateful := e.Clock != "" || len(e.Clocks) > 0 || len(e.Marks) > 0
+	parked, counted := len(e.Waiting) > 0 || e.Blocked != 0, len(e.Ahead) > 0
+	other := map[events.Mode]bool{
+		events.State: parked || counted || e.Applied > 0 || e.MaxSeen > 0,
+		events.Step:  stateful || counted,
+		events.Delta: stateful || parked,
+	}
+	if other[s.Mode] {
+		return errAnotherMode
+	}
+	return nil
 }
 
 // cannotGoOn tells why a sweep of an entity has to leave the rest to the next one.

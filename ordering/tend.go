@@ -58,6 +58,8 @@ func compare(s *events.Stream, e *Entity, heads []Row, now time.Time) findings {
 // logSpan are the numbers whose rows the entity still needs, or may have without knowing.
 func logSpan(s *events.Stream, e *Entity, sends bool) Range {
 	span := spanOf(s, e, nil)
+	known := max(e.Highest(), window(span.First, headsAtOnce).Last) // and as much beyond it as one reading brings
+	span.Last = max(min(span.Last, known), e.Waiting.Max())         // a window may have shrunk since they were parked
 	if sends && e.OwesEffects() {
 		span.First = 1
 		if e.Dispatched.Gen == e.Gen {
@@ -72,7 +74,7 @@ func logSpan(s *events.Stream, e *Entity, sends bool) Range {
 func (r *sweepRun) tendLog(ctx context.Context) error {
 	e, now := r.entity, r.Now()
 	span := logSpan(r.stream, e, r.sending())
-	heads, err := r.Upkeep.RowHeads(ctx, r.key, e.Gen, span.First, span.Last)
+	heads, err := r.heads(ctx, e.Gen, span)
 	if err != nil {
 		return fmt.Errorf("look at the log of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	}
@@ -97,6 +99,26 @@ func (r *sweepRun) tendLog(ctx context.Context) error {
 	}
 	r.report.ofStream(MetricMismatches, r.stream, mismatches)
 	return r.dropOld(ctx, i, park)
+}
+
+// headsAtOnce is how many numbers are looked at by one reading: with rows of the largest size it is some hundred pages.
+const headsAtOnce = 1000
+
+// heads reads the heads of a span of rows, a thousand numbers at a time.
+func (r *sweepRun) heads(ctx context.Context, gen int64, span Range) (all []Row, err error) {
+	for first := span.First; first <= span.Last; {
+		portion := window(first, headsAtOnce)
+		rows, err := r.Upkeep.RowHeads(ctx, r.key, gen, first, min(portion.Last, span.Last))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+		if portion.Last >= span.Last {
+			break
+		}
+		first = portion.Last + 1
+	}
+	return all, nil
 }
 
 // repair writes down what the log says.
