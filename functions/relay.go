@@ -25,7 +25,7 @@ const (
 	MetricRowsRepublished = "republish_rows_sent_total"    // sent again
 	MetricNumbersExpired  = "republish_rows_expired_total" // numbers answered as expired
 	MetricMarksSent       = "marks_sent_total"
-	MetricRelayFailures   = "relay_failures_total" // rows that cannot be sent, and records and messages that come back
+	MetricRelayFailures   = "relay_failures_total" // rows and notes that cannot be sent, and records and messages that come back
 )
 
 // OutboxReader is where a producer's rows are; *ddb.Outbox is one.
@@ -134,19 +134,6 @@ func handle[Batch awsevents.DynamoDBEvent | awsevents.SQSEvent, Answer any](ctx 
 		return nil, fmt.Errorf("read the batch: %w", err)
 	}
 	return f(ctx, batch)
-}
-
-// timed is the context that work must end with, and how long stragglers are waited for after that: of the margin, as
-// in the consumer, or of a quarter of a short timeout.
-func timed(ctx context.Context) (work context.Context, patience time.Duration, end context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return ctx, margin / 2, func() {}
-	}
-	left := max(time.Until(deadline), 0) //nolint:forbidigo // the deadline is the process's own, not a time of RelayParts.Now
-	kept := min(margin, left/4)
-	work, end = context.WithDeadline(ctx, deadline.Add(-kept))
-	return work, kept / 2, end
 }
 
 func (r *Relay) flush(ctx context.Context) {

@@ -3,7 +3,6 @@ package functions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	awsevents "github.com/aws/aws-lambda-go/events"
@@ -22,13 +21,10 @@ type row struct {
 	message outgoing
 	note    bool  // it is the newest of its history in this batch
 	err     error // why it was not sent; errRefused: why it never can be
-	noteErr error // the same of its note
 }
 
-// back reports whether the row must come again: it, or its note, may be sent the next time.
-func (w *row) back() bool {
-	return w.err != nil && !errors.Is(w.err, errRefused) || w.noteErr != nil && !errors.Is(w.noteErr, errRefused)
-}
+// back reports whether the row must come again: it may be sent the next time.
+func (w *row) back() bool { return w.err != nil && !errors.Is(w.err, errRefused) }
 
 // HandleStream sends new rows to the events queue, in their order, and with the newest of each history a note to the relay
 // itself. Of several rows of one history in a batch the notes of all but the newest would find the head moved on.
@@ -38,22 +34,35 @@ func (w *row) back() bool {
 // tried either. A row that can never be sent is told at error level, counted and passed, or it would hold up its shard
 // until the stream forgets it, after a day, with all the rows behind it. It stays in the outbox, and its note leads to
 // a mark: the consumer misses it and says so.
+//
+// Notes go out last, and none of them brings a row back: events must flow whatever becomes of the republish queue.
 func (r *Relay) HandleStream(ctx context.Context, batch awsevents.DynamoDBEvent) (awsevents.DynamoDBEventResponse, error) {
 	defer r.flush(ctx)
-	work, _, end := timed(ctx)
+	limits, end := limited(ctx, margin)
 	defer end()
 	rows := r.rows(ctx, batch.Records)
-	for from := 0; from < len(rows); {
-		n := r.events.fit(messagesOf(rows[from:]))
-		part := rows[from : from+n]
-		r.sendRows(work, part)
-		r.sendNotes(work, part)
-		if failed := r.tell(ctx, part); failed != nil {
-			return awsevents.DynamoDBEventResponse{BatchItemFailures: []awsevents.DynamoDBBatchItemFailure{{ItemIdentifier: failed.place}}}, nil
-		}
-		from += n
+	failures := []awsevents.DynamoDBBatchItemFailure{}
+	done := r.relay(ctx, limits.work, rows)
+	if done < len(rows) {
+		failures = append(failures, awsevents.DynamoDBBatchItemFailure{ItemIdentifier: rows[done].place})
 	}
-	return awsevents.DynamoDBEventResponse{BatchItemFailures: []awsevents.DynamoDBBatchItemFailure{}}, nil
+	r.sendNotes(ctx, limits.rest, rows[:done])
+	return awsevents.DynamoDBEventResponse{BatchItemFailures: failures}, nil
+}
+
+// relay sends rows, a request after the other, up to the first that comes back, and returns how many stand before it.
+func (r *Relay) relay(ctx, work context.Context, rows []*row) (done int) {
+	for done < len(rows) {
+		n := r.events.fit(messagesOf(rows[done:]))
+		part := rows[done : done+n]
+		r.sendRows(work, part)
+		told := r.tell(ctx, part)
+		done += told
+		if told < n {
+			break
+		}
+	}
+	return done
 }
 
 // rows reads the new rows of a batch. Heads, changed and deleted items are no rows to be sent.
@@ -139,41 +148,48 @@ func (r *Relay) sendRows(ctx context.Context, rows []*row) {
 	}
 }
 
-// sendNotes sends the notes of rows that are done with. Without its note a row is not.
-func (r *Relay) sendNotes(ctx context.Context, rows []*row) {
+// sendNotes sends the notes of rows that are done with. One that cannot be sent is told, counted and lost, as a mark may
+// be: the consumer learns of a lost event from the next one of its history.
+func (r *Relay) sendNotes(ctx, work context.Context, rows []*row) {
 	var noted []*row
 	var notes []outgoing
 	for _, w := range rows {
-		if w.note && (w.err == nil || errors.Is(w.err, errRefused)) {
+		if w.note {
 			noted, notes = append(noted, w), append(notes, r.note(w.key, w.at))
 		}
 	}
-	for i, err := range r.notes.send(ctx, notes) {
+	for i, err := range r.notes.sendEach(work, notes) {
 		if err != nil {
-			noted[i].noteErr = fmt.Errorf("its note: %w", err)
+			r.count(MetricRelayFailures, noted[i].stream, 1)
+			r.log.LogAttrs(ctx, slog.LevelError, "the note of a row was not sent: if its event is lost, only the next one shows it",
+				noted[i].identity(err)...)
 		}
 	}
 }
 
-// tell counts and logs what became of rows, up to the first that comes back, which it returns.
-func (r *Relay) tell(ctx context.Context, rows []*row) *row {
-	for _, w := range rows {
-		if err := errors.Join(w.err, w.noteErr); err != nil {
-			r.count(MetricRelayFailures, w.stream, 1)
-			line := append(whose(w.key, w.at.Gen), slog.Int64("seq", w.at.Seq),
-				slog.String("stream_sequence_number", w.place), slog.String("error", err.Error()))
-			if w.back() {
-				r.log.LogAttrs(ctx, slog.LevelWarn, "a row of the outbox was not sent and comes back", line...)
-				return w
-			}
-			r.log.LogAttrs(ctx, slog.LevelError, "a row of the outbox, or its note, cannot be sent and was passed", line...)
-		}
-		if w.err == nil {
+// tell counts and logs what became of rows, up to the first that comes back, and returns how many stand before it.
+func (r *Relay) tell(ctx context.Context, rows []*row) (done int) {
+	for i, w := range rows {
+		switch {
+		case w.err == nil:
 			r.count(MetricRowsRelayed, w.stream, 1)
 			r.tellStranger(ctx, w)
+		case w.back():
+			r.count(MetricRelayFailures, w.stream, 1)
+			r.log.LogAttrs(ctx, slog.LevelWarn, "a row of the outbox was not sent and comes back", w.identity(w.err)...)
+			return i
+		default:
+			r.count(MetricRelayFailures, w.stream, 1)
+			r.log.LogAttrs(ctx, slog.LevelError, "a row of the outbox cannot be sent and was passed", w.identity(w.err)...)
 		}
 	}
-	return nil
+	return len(rows)
+}
+
+// identity names a row in a log line about an error.
+func (w *row) identity(err error) []slog.Attr {
+	return append(whose(w.key, w.at.Gen), slog.Int64("seq", w.at.Seq),
+		slog.String("stream_sequence_number", w.place), slog.String("error", err.Error()))
 }
 
 // tellStranger warns of a row that was sent although streams.yaml does not know its key: it has no note, and a
