@@ -45,9 +45,11 @@ func written(message any) string {
 	return sendable(string(text))
 }
 
-// look answers a note: with a mark to send, or nil. Under `clock: source` producers share one history and each has a
-// newest event of its own, of which the head does not tell; there every note becomes a mark, which tells nothing new
-// where the event arrived.
+// look answers a note: with a mark to send, or nil. Nobody's word is taken for a number above the head: a mark of it would
+// have the consumer wait for events that do not exist, or begin a life that does not.
+//
+// Under `clock: source` producers share one history and each has a newest event of its own, of which the head does not
+// tell; there every note up to the head becomes a mark, which tells nothing new where the event arrived.
 func (r *Relay) look(ctx context.Context, n note) (*events.MarkEvent, error) {
 	s := r.streams.Stream(n.Stream)
 	if s == nil || s.Order.By != events.BySeq {
@@ -63,7 +65,8 @@ func (r *Relay) look(ctx context.Context, n note) (*events.MarkEvent, error) {
 		return nil, err
 	}
 	at := ordering.Position{Gen: n.Generation, Seq: n.Seq}
-	if isBefore(at, head) && s.Clock != events.ClockSource {
+	newest := at == head || s.Clock == events.ClockSource && at.Gen == head.Gen && at.Seq < head.Seq
+	if !newest {
 		return nil, nil
 	}
 	return &events.MarkEvent{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -348,7 +349,11 @@ func TestRelayNotes(t *testing.T) {
 		{"the newest", "ledger", "", 5, &ordering.Position{Seq: 5}, true, false},
 		{"one behind it", "ledger", "", 5, &ordering.Position{Seq: 6}, false, false},
 		{"a new generation", "ledger", "", 5, &ordering.Position{Gen: 1, Seq: 1}, false, false},
-		{"a head that was set back", "ledger", "", 5, &ordering.Position{Seq: 4}, true, false},
+		{"above the head", "ledger", "", 5, &ordering.Position{Seq: 4}, false, false},
+		{"the highest number there is", "ledger", "", math.MaxInt64, &ordering.Position{Seq: 4}, false, false},
+		{"above the head that sources share", "profile", "crm", 5, &ordering.Position{Seq: 4}, false, false},
+		{"the newest of sources that share a history", "profile", "crm", 5, &ordering.Position{Seq: 5}, true, false},
+		{"sources that share a new generation", "profile", "crm", 5, &ordering.Position{Gen: 1, Seq: 6}, false, false},
 		{"no head", "ledger", "", 5, nil, false, false},
 		{"state", "plan", "", 5, &ordering.Position{Seq: 5}, true, false},
 		{"a source of its own", "meter", "north", 5, &ordering.Position{Seq: 5}, true, false},
