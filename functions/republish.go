@@ -24,7 +24,7 @@ func (r *Republish) Request(ctx context.Context, requests []events.RepublishRequ
 		if err != nil {
 			return fmt.Errorf("write the republish request: %w", err)
 		}
-		_, err = r.SQS.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String(r.URL), MessageBody: aws.String(string(body))})
+		_, err = r.SQS.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String(r.URL), MessageBody: aws.String(sendable(string(body)))})
 		if err != nil {
 			return fmt.Errorf("send the republish request: %w", err)
 		}

@@ -168,6 +168,17 @@ func TestTheAlertAndTheRequest(t *testing.T) {
 	}
 }
 
+// An id may hold a character that SQS takes only in its escaped form; the request names that entity all the same.
+func TestTheRequestForAnUnusualID(t *testing.T) {
+	s := newSweeping(t)
+	s.deliver(t, "Posted", "a\uffff.3")
+	s.now = s.now.Add(6 * time.Minute)
+	logs, _, err := s.sweep(t, t.Context())
+	if got := s.requests(); err != nil || len(got) != 1 || !strings.Contains(got[0], `"entity_id":"a\uffff"`) {
+		t.Errorf("%v %q %q", err, got, logs)
+	}
+}
+
 // A request that cannot be sent is told in the alert and not counted; past its attempts a gap only alarms.
 func TestAnAlertWithoutARequest(t *testing.T) {
 	s := newSweeping(t)
