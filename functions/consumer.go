@@ -61,48 +61,34 @@ func (c *Consumer) Handle(ctx context.Context, batch awsevents.SQSEvent) (awseve
 		}
 	}
 	defer c.flush(ctx)
-	work, end := c.times(ctx)
+	until, end := c.limited(ctx)
 	defer end()
 	all := make([]*received, len(batch.Records))
 	for i, r := range batch.Records {
-		all[i] = c.open(work, receive(r, c.Now()))
+		all[i] = c.open(until, receive(r, c.Now()))
 	}
-	c.judgeLanes(work, all)
+	c.judgeLanes(until, all)
 	for _, r := range all {
 		c.report(ctx, r)
 	}
 	return answer(all), nil
 }
 
-// times derives from Lambda's deadline when the loop has to end. Lambda's default timeout is as long as the margin: so
-// the margin never takes more than a quarter, and whoever left it at that is told.
-func (c *Consumer) times(ctx context.Context) (work times, end context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return times{loop: ctx, copies: ctx, patience: c.Margin / 4}, func() {}
-	}
-	left := max(time.Until(deadline), 0) //nolint:forbidigo // the deadline is the process's own, not a time of c.Now
-	if left < 2*c.Margin {
+// limited is when the loop (limits.work) and the copies (limits.rest) have to end. Whoever left Lambda's timeout at its default is
+// told. The margin is used up in quarters: the loop's stragglers, the copies, their stragglers, and the answer.
+func (c *Consumer) limited(ctx context.Context) (limits, context.CancelFunc) {
+	until, end := limited(ctx, c.Margin)
+	if until.margin < c.Margin/2 {
 		c.Log.LogAttrs(ctx, slog.LevelError, "the function's timeout is too short: make it at least four times the margin",
-			slog.Float64("left_seconds", left.Seconds()), slog.Float64("margin_seconds", c.Margin.Seconds()))
+			slog.Float64("left_seconds", 4*until.margin.Seconds()), slog.Float64("margin_seconds", c.Margin.Seconds()))
 	}
-	margin := min(c.Margin, left/4)
-	loop, endLoop := context.WithDeadline(ctx, deadline.Add(-margin))
-	copies, endCopies := context.WithDeadline(ctx, deadline.Add(-margin/2))
-	return times{loop: loop, copies: copies, patience: margin / 4}, func() { endLoop(); endCopies() }
-}
-
-// times is when what has to end. The margin is used up in quarters: the loop's stragglers, the copies, their
-// stragglers, and the answer.
-type times struct {
-	loop, copies context.Context
-	patience     time.Duration
+	return until, end
 }
 
 // open decodes a message. Whatever goes wrong with that is its own: all outcomes begin as deferred.
-func (c *Consumer) open(work times, m events.Message) *received {
+func (c *Consumer) open(until limits, m events.Message) *received {
 	r := &received{message: m, decoded: []events.Decoded{{}}}
-	err := c.decode(work.loop, r)
+	err := c.decode(until.work, r)
 	r.outcomes = make([]outcome, len(r.decoded))
 	for i := range r.decoded {
 		switch {
@@ -135,13 +121,13 @@ func (c *Consumer) decode(ctx context.Context, r *received) (err error) {
 // judgeLanes judges all messages of a standard queue at once, and the messages of a FIFO group one after the other: a
 // round takes the next message of every lane, and a lane ends with its first failure. Several messages of a group
 // cannot share a round, for within one the later might be applied and acked while the earlier comes back.
-func (c *Consumer) judgeLanes(work times, all []*received) {
+func (c *Consumer) judgeLanes(until limits, all []*received) {
 	for waiting := lanes(all); len(waiting) > 0; {
 		heads := make([]*received, len(waiting))
 		for i, lane := range waiting {
 			heads[i] = lane[0]
 		}
-		c.judge(work, heads)
+		c.judge(until, heads)
 		waiting = advance(waiting)
 	}
 }

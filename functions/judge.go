@@ -43,16 +43,16 @@ type part struct {
 
 // judge decides all open events of some messages: entities in parallel, the events of one in their order. Then it
 // copies into quarantine what has to lie there before the ack.
-func (c *Consumer) judge(work times, messages []*received) {
+func (c *Consumer) judge(until limits, messages []*received) {
 	parts := c.parts(messages)
-	spread(work.loop, c.Parallel, len(parts), work.patience,
-		func(i int) ordering.Report { return c.Loop.Apply(work.loop, parts[i].key, parts[i].batch) },
+	spread(until.work, c.Parallel, len(parts), until.margin/4,
+		func(i int) ordering.Report { return c.Loop.Apply(until.work, parts[i].key, parts[i].batch) },
 		func(i int, report ordering.Report, panicked error) { c.settle(parts[i], report, panicked) })
-	c.setAside(work, messages)
+	c.setAside(until, messages)
 }
 
 // setAside copies into quarantine what must lie there before its ack. What could not be copied is deferred instead.
-func (c *Consumer) setAside(work times, messages []*received) {
+func (c *Consumer) setAside(until limits, messages []*received) {
 	var poisoned []*received
 	var copies []ordering.Copy // made here: a copy that comes too late shares nothing with what goes on
 	for _, r := range messages {
@@ -65,8 +65,8 @@ func (c *Consumer) setAside(work times, messages []*received) {
 	for i := range errs {
 		errs[i] = errOutOfTime
 	}
-	spread(work.copies, c.Parallel, len(copies), work.patience,
-		func(i int) error { return c.Quarantine.Copy(work.copies, copies[i]) },
+	spread(until.rest, c.Parallel, len(copies), until.margin/4,
+		func(i int) error { return c.Quarantine.Copy(until.rest, copies[i]) },
 		func(i int, err, panicked error) { errs[i] = errors.Join(err, panicked) })
 	for i, err := range errs {
 		if err != nil {

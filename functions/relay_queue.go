@@ -28,7 +28,7 @@ func (r *Relay) HandleQueue(ctx context.Context, batch awsevents.SQSEvent) (awse
 		}
 	}
 	defer r.flush(ctx)
-	limits, end := limited(ctx, margin)
+	until, end := limited(ctx, margin)
 	defer end()
 	errs := make([]error, len(batch.Records))
 	for i := range errs {
@@ -36,14 +36,14 @@ func (r *Relay) HandleQueue(ctx context.Context, batch awsevents.SQSEvent) (awse
 	}
 	var marks []events.MarkEvent
 	var noted []int // the records that the marks are of
-	spread(limits.work, r.parallel, len(errs), limits.margin/2,
-		func(i int) read { return r.message(limits.work, batch.Records[i].Body) },
+	spread(until.work, r.parallel, len(errs), until.margin/2,
+		func(i int) read { return r.message(until.work, batch.Records[i].Body) },
 		func(i int, did read, panicked error) {
 			if errs[i] = errors.Join(did.err, panicked); errs[i] == nil && did.mark != nil {
 				marks, noted = append(marks, *did.mark), append(noted, i)
 			}
 		})
-	for n, err := range r.marks(limits.work, marks) {
+	for n, err := range r.marks(until.work, marks) {
 		errs[noted[n]] = err
 	}
 	return r.queueAnswer(ctx, batch, errs), nil

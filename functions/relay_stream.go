@@ -38,15 +38,15 @@ func (w *row) back() bool { return w.err != nil && !errors.Is(w.err, errRefused)
 // Notes go out last, and none of them brings a row back: events must flow whatever becomes of the republish queue.
 func (r *Relay) HandleStream(ctx context.Context, batch awsevents.DynamoDBEvent) (awsevents.DynamoDBEventResponse, error) {
 	defer r.flush(ctx)
-	limits, end := limited(ctx, margin)
+	until, end := limited(ctx, margin)
 	defer end()
 	rows := r.rows(ctx, batch.Records)
 	failures := []awsevents.DynamoDBBatchItemFailure{}
-	done := r.relay(ctx, limits.work, rows)
+	done := r.relay(ctx, until.work, rows)
 	if done < len(rows) {
 		failures = append(failures, awsevents.DynamoDBBatchItemFailure{ItemIdentifier: rows[done].place})
 	}
-	r.sendNotes(ctx, limits.rest, rows[:done])
+	r.sendNotes(ctx, until.rest, rows[:done])
 	return awsevents.DynamoDBEventResponse{BatchItemFailures: failures}, nil
 }
 

@@ -116,7 +116,7 @@ func TestOurOwnFaultsAreLoud(t *testing.T) {
 func TestPanicInTheDecoderIsLoud(t *testing.T) {
 	b := newBench(t)
 	b.Streams = nil
-	r := b.open(times{loop: t.Context()}, receive(docSet("m1", "a", 1), testNow))
+	r := b.open(limits{work: t.Context()}, receive(docSet("m1", "a", 1), testNow))
 	o := r.outcomes[0].Outcome
 	if o.Disposition != ordering.Deferred || levelOf(o) != slog.LevelError || !strings.Contains(o.Err.Error(), "at inorder/events.") {
 		t.Errorf("ended as %+v at %v", o, levelOf(o))

@@ -18,8 +18,8 @@ const entitiesAtOnce = 100
 // sweep is one run.
 type sweep struct {
 	*Sweeper
-	ctx context.Context // of the invocation, for log lines: a sweep lives no longer
-	sweepLimits
+	ctx       context.Context // of the invocation, for log lines: a sweep lives no longer
+	limits                    // work: to act; rest: to read as well
 	open      openEntities
 	next      string         // where the next sweep begins; empty: with the oldest
 	strangers map[string]int // entities in the index by a stream that streams.yaml does not have
@@ -39,7 +39,7 @@ type candidate struct {
 func (s *sweep) all(marked []ordering.Marked) {
 	s.next = ""
 	for batch := range slices.Chunk(marked, entitiesAtOnce) {
-		if err := s.read.Err(); err != nil {
+		if err := s.rest.Err(); err != nil {
 			s.stopAt(batch[0])
 			s.err = errors.Join(s.err, fmt.Errorf("not all of %d entities could be read in time: %w", len(marked), err))
 			return
@@ -83,7 +83,7 @@ func (s *sweep) readAgain(batch []ordering.Marked) ([]*candidate, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	read, err := s.Keeper.Upkeep.Entities(s.read, keys)
+	read, err := s.Keeper.Upkeep.Entities(s.rest, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read %d entities of the gaps index: %w", len(keys), err)
 	}
@@ -105,8 +105,8 @@ func (s *sweep) readAgain(batch []ordering.Marked) ([]*candidate, error) {
 func (s *sweep) actOn(candidates []*candidate) {
 	due := slices.DeleteFunc(slices.Clone(candidates), func(c *candidate) bool { return !c.due })
 	done := make([]bool, len(due))
-	spread(s.act, s.Parallel, len(due), s.Margin/4,
-		func(i int) ordering.Swept { return s.Keeper.Sweep(s.act, due[i].Key, due[i].stream, due[i].entity) },
+	spread(s.work, s.Parallel, len(due), s.margin/4,
+		func(i int) ordering.Swept { return s.Keeper.Sweep(s.work, due[i].Key, due[i].stream, due[i].entity) },
 		func(i int, swept ordering.Swept, panicked error) {
 			done[i] = true
 			s.settle(due[i], swept, panicked)

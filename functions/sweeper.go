@@ -80,47 +80,37 @@ const maxMarked = 100_000
 // not keep the others from their turn; the error is about what could not be read at all.
 func (s *Sweeper) Sweep(ctx context.Context) error {
 	defer s.flush(ctx)
-	limits, end := s.limits(ctx)
+	until, end := limited(ctx, s.Margin)
 	defer end()
-	from, err := s.Keeper.Upkeep.Bookmark(limits.act, s.Streams.Consumer)
+	from, err := s.Keeper.Upkeep.Bookmark(until.work, s.Streams.Consumer)
 	if err != nil {
 		s.logError(ctx, "where the last sweep stopped cannot be read; this one begins with the oldest", err)
 	}
-	marked, err := s.marked(limits.act)
-	run := &sweep{Sweeper: s, ctx: ctx, sweepLimits: limits, next: from, strangers: map[string]int{}}
+	marked, err := s.marked(until)
+	run := &sweep{Sweeper: s, ctx: ctx, limits: until, next: from, strangers: map[string]int{}}
 	run.all(goOnAt(marked, from))
 	if err = errors.Join(err, run.err); err == nil { // of a part they would be too low, and an alarm would clear
 		run.open.set(s.Metrics)
 	}
 	run.logStrangers()
 	if run.next != from {
-		if err := s.Keeper.Upkeep.MoveBookmark(limits.read, s.Streams.Consumer, from, run.next); err != nil {
-			s.logError(ctx, "where this sweep stopped cannot be written; the next one begins with the oldest", err)
-		}
+		s.keepPlace(ctx, until, from, run.next)
 	}
 	return err
 }
 
-// sweepLimits is when a sweep stops to act, and when it stops to read as well. What is left then is for the metrics.
-type sweepLimits struct {
-	act, read context.Context
-}
-
-// limits derives them from Lambda's deadline.
-func (s *Sweeper) limits(ctx context.Context) (limits sweepLimits, end context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return sweepLimits{ctx, ctx}, func() {}
+// keepPlace writes where the next sweep begins. It is written when the time for all else may be over, and then matters
+// most: so it has a time of its own, half of what is left before the deadline.
+func (s *Sweeper) keepPlace(ctx context.Context, until limits, from, next string) {
+	ctx, end := context.WithTimeout(ctx, until.margin/4)
+	defer end()
+	if err := s.Keeper.Upkeep.MoveBookmark(ctx, s.Streams.Consumer, from, next); err != nil {
+		s.logError(ctx, "where this sweep stopped cannot be written; the next one begins where this one did", err)
 	}
-	left := max(time.Until(deadline), 0) //nolint:forbidigo // the deadline is the process's own, not a time of s.Now
-	margin := min(s.Margin, left/4)
-	act, endAct := context.WithDeadline(ctx, deadline.Add(-margin))
-	read, endRead := context.WithDeadline(ctx, deadline.Add(-margin/2))
-	return sweepLimits{act, read}, func() { endAct(); endRead() }
 }
 
 // marked lists the index of all shards, the oldest first.
-func (s *Sweeper) marked(ctx context.Context) ([]ordering.Marked, error) {
+func (s *Sweeper) marked(until limits) ([]ordering.Marked, error) {
 	type shard struct {
 		list []ordering.Marked
 		err  error
@@ -129,9 +119,9 @@ func (s *Sweeper) marked(ctx context.Context) ([]ordering.Marked, error) {
 	for i := range shards {
 		shards[i].err = errOutOfTime
 	}
-	spread(ctx, s.Parallel, len(shards), s.Margin/4,
+	spread(until.work, s.Parallel, len(shards), until.margin/4,
 		func(i int) (read shard) {
-			read.err = s.Keeper.Upkeep.Marked(ctx, i, func(page []ordering.Marked) bool {
+			read.err = s.Keeper.Upkeep.Marked(until.work, i, func(page []ordering.Marked) bool {
 				read.list = append(read.list, page...)
 				return len(read.list) < maxMarked/len(shards)
 			})

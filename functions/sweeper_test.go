@@ -37,11 +37,12 @@ type sweeping struct {
 	sweeper *Sweeper
 }
 
-// sweptStore fails as it is told.
+// sweptStore fails as it is told. Like the real client it does nothing for a context that has ended.
 type sweptStore struct {
 	memory.Store
 	brokenShard int           // fails; -1: none
 	slow        time.Duration // a compare-and-set takes
+	reading     time.Duration // a batch of entities takes
 	unreadable  string        // an entity that cannot be understood
 }
 
@@ -62,6 +63,13 @@ func (s *sweptStore) Swap(ctx context.Context, key ordering.Key, prev, next *ord
 }
 
 func (s *sweptStore) Entities(ctx context.Context, keys []ordering.Key) ([]ordering.EntityRead, error) {
+	if s.reading > 0 {
+		select {
+		case <-time.After(s.reading):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	read, err := s.Store.Entities(ctx, keys)
 	for i, key := range keys {
 		if key.ID == s.unreadable {
@@ -69,6 +77,35 @@ func (s *sweptStore) Entities(ctx context.Context, keys []ordering.Key) ([]order
 		}
 	}
 	return read, err
+}
+
+func (s *sweptStore) Bookmark(ctx context.Context, consumer string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	return s.Store.Bookmark(ctx, consumer)
+}
+
+func (s *sweptStore) MoveBookmark(ctx context.Context, consumer, from, to string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.Store.MoveBookmark(ctx, consumer, from, to)
+}
+
+// open puts an entity into the index that has had a gap since so long; a gap that is asked for in vain is not due.
+func (s *sweeping) open(t *testing.T, key ordering.Key, since time.Duration, inVain bool) {
+	t.Helper()
+	e := &ordering.Entity{Exists: true, Rev: 1, State: map[string]any{}}
+	e.MaxSeen, e.Waiting = 2, ordering.Numbers{2}
+	e.Park = ordering.Park{Since: s.now, Look: s.now.Add(240 * time.Hour)}
+	e.Gap = &ordering.Gap{Since: s.now.Add(-since)}
+	if inVain {
+		e.Gap.Escalations, e.Gap.EscalateAt = 3, s.now.Add(240*time.Hour)
+	}
+	if err := s.store.Swap(t.Context(), key, &ordering.Entity{}, e, nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func newSweeping(t *testing.T) *sweeping {
@@ -257,6 +294,31 @@ func TestASweepGoesOnWhereItStopped(t *testing.T) {
 			if !strings.Contains(request, fmt.Sprintf(`"entity_id":"e%02d"`, i)) {
 				t.Errorf("request %d is %s", i, request)
 			}
+		}
+	})
+}
+
+// Where the index holds more than can be read in the time of one sweep, the next ones go on behind it: what is due there
+// has its turn.
+func TestASweepThatCannotReadAllGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSweeping(t)
+		s.store.reading = 2 * time.Second // of 30 a sweep has 28.5 to read, and 20 batches take 40
+		const entities = 2000
+		for i := range entities {
+			s.open(t, ordering.Key{Consumer: "c", Stream: "ledger", ID: fmt.Sprint(i)}, time.Hour-time.Duration(i)*time.Millisecond, i < entities-1)
+		}
+		for sweep := range 2 {
+			s.sweeper = NewSweeper(s.parts())
+			ctx, end := context.WithTimeout(t.Context(), 30*time.Second)
+			logs, _, err := s.sweep(t, ctx)
+			if after, _ := s.store.Bookmark(t.Context(), "c"); after == "" || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+				t.Errorf("sweep %d: bookmark %q, %v, %v: %q", sweep, after, err, ctx.Err(), logs)
+			}
+			end()
+		}
+		if len(s.requests()) != 1 {
+			t.Errorf("%d requests after two sweeps, want one for the youngest", len(s.requests()))
 		}
 	})
 }
