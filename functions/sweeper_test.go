@@ -216,7 +216,8 @@ func TestTheRequestForAnUnusualID(t *testing.T) {
 	}
 }
 
-// A request that cannot be sent is told in the alert and not counted; past its attempts a gap only alarms.
+// A request that cannot be sent is told in the alert, and neither counted nor an attempt; past its attempts a gap only
+// alarms.
 func TestAnAlertWithoutARequest(t *testing.T) {
 	s := newSweeping(t)
 	s.deliver(t, "Posted", "a.3")
@@ -227,13 +228,15 @@ func TestAnAlertWithoutARequest(t *testing.T) {
 		t.Errorf("%q %v", logs, metrics)
 	}
 	s.sqs.err = nil
-	for attempt, want := range []string{`"attempt":2,"attempts":2,"requested":true}`, `"attempt":3,"attempts":2,"requested":false}`} {
+	for attempt, want := range []string{
+		`"attempt":1,"attempts":2,"requested":true}`, `"attempt":2,"attempts":2,"requested":true}`, `"attempt":3,"attempts":2,"requested":false}`,
+	} {
 		s.now = s.now.Add(time.Hour)
 		if logs, _, _ := s.sweep(t, t.Context()); len(logs) != 1 || !strings.HasSuffix(logs[0], want) {
-			t.Errorf("attempt %d: %q", attempt+2, logs)
+			t.Errorf("attempt %d: %q", attempt+1, logs)
 		}
 	}
-	if got := s.requests(); len(got) != 1 {
+	if got := s.requests(); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
 }
