@@ -36,7 +36,7 @@ func (w *world) heal() {
 func (w *world) sweep(v view) {
 	var keys []ordering.Key
 	for shard := range v.Shards() {
-		_ = v.Marked(context.Background(), shard, func(page []ordering.Marked) bool { // the next run sees what this one cannot
+		_ = v.Marked(context.Background(), shard, time.Time{}, func(page []ordering.Marked) bool { // the next run sees what this one cannot
 			for _, m := range page {
 				keys = append(keys, m.Key)
 			}
@@ -135,8 +135,8 @@ func (v view) Request(_ context.Context, requests []events.RepublishRequest) err
 
 func (v view) Shards() int { return v.store.Shards() }
 
-func (v view) Marked(ctx context.Context, shard int, visit func([]ordering.Marked) bool) error {
-	return v.do("marked", func() error { return v.store.Marked(ctx, shard, visit) })
+func (v view) Marked(ctx context.Context, shard int, from time.Time, visit func([]ordering.Marked) bool) error {
+	return v.do("marked", func() error { return v.store.Marked(ctx, shard, from, visit) })
 }
 
 func (v view) Entities(ctx context.Context, keys []ordering.Key) ([]ordering.EntityRead, error) {

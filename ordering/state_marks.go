@@ -9,6 +9,14 @@ import (
 	"inorder/events"
 )
 
+// startAgain is a gap whose attempts start again.
+func startAgain(gap *Gap) *Gap {
+	if gap == nil {
+		return nil
+	}
+	return &Gap{Since: gap.Since}
+}
+
 // mark remembers that the newest event of a source exists and has not come.
 func (e *Entity) mark(source, clock string) {
 	marks := maps.Clone(e.Marks)
@@ -120,5 +128,6 @@ func (l *Loop) planMarks(s *events.Stream, e *Entity, jobs []*job) (next *Entity
 	}
 	after.Exists, after.Rev, after.Token = true, e.Rev+1, l.NewToken()
 	after.settleGap(&before, l.Now())
+	after.Gap = startAgain(after.Gap) // another number is missing now
 	return &after, voided
 }

@@ -66,10 +66,11 @@ type Store interface {
 type Upkeep interface {
 	Store
 
-	// Marked hands over the entities of one shard of the gaps index, 0 to Shards()-1, oldest first, page by page, until
-	// visit returns false. No page is empty. The index is eventually consistent: an entity may be missing, or be here no
-	// longer by right.
-	Marked(ctx context.Context, shard int, visit func(page []Marked) (more bool)) error
+	// Marked hands over the entities of one shard of the gaps index, 0 to Shards()-1, page by page, until visit returns
+	// false: those that are marked since an instant or later, oldest first, and then, oldest first again, those before
+	// it. From the zero instant on that is all, oldest first. No page is empty. The index is eventually consistent: an
+	// entity may be missing, or be here no longer by right.
+	Marked(ctx context.Context, shard int, from time.Time, visit func(page []Marked) (more bool)) error
 
 	// Shards is the number of partitions of the gaps index.
 	Shards() int

@@ -29,6 +29,13 @@ func TestTranscripts(t *testing.T) {
 			case "stream":
 				play.stream(d.Input)
 				return ""
+			case "deploy": // another streams.yaml over the same tables, and cold functions
+				play.config = newHistory("transcript", d.Input).config
+				play.loop.Streams, play.loop.Cache = play.config, ordering.NewCache(10)
+				return ""
+			case "effects-fail":
+				play.down = d.CmdArgs[0].Key == "yes"
+				return ""
 			case "max-item":
 				size, err := strconv.Atoi(d.CmdArgs[0].Key)
 				if err != nil {
@@ -103,6 +110,7 @@ type transcript struct {
 	requests    []string
 	unreachable bool // the republish queue
 	full        bool // quarantine takes no copies
+	down        bool // the effects queue
 }
 
 func (p *transcript) stream(text string) {
@@ -310,6 +318,9 @@ func (p *transcript) Copy(_ context.Context, c ordering.Copy) error {
 
 // Send implements ordering.EffectSender.
 func (p *transcript) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect) (int, error) {
+	if p.down {
+		return 0, errors.New("the effects queue is down")
+	}
 	for _, e := range effects {
 		p.effects = append(p.effects, fmt.Sprintf("%d.%d.%d %s %v", e.Generation, e.Seq, e.Index, e.EventID, e.Data))
 	}

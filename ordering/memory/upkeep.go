@@ -21,8 +21,10 @@ const (
 func (s *Store) Shards() int { return shards }
 
 // Marked implements ordering.Upkeep. The store may be used while a page is visited.
-func (s *Store) Marked(_ context.Context, shard int, visit func(page []ordering.Marked) (more bool)) error {
-	for page := range slices.Chunk(s.marked(shard), pageSize) {
+func (s *Store) Marked(_ context.Context, shard int, from time.Time, visit func(page []ordering.Marked) (more bool)) error {
+	list := s.marked(shard)
+	first, _ := slices.BinarySearchFunc(list, from, func(m ordering.Marked, from time.Time) int { return m.Since.Compare(from) })
+	for page := range slices.Chunk(slices.Concat(list[first:], list[:first]), pageSize) {
 		if !visit(page) {
 			return nil
 		}

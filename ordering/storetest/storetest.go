@@ -102,6 +102,7 @@ var tests = []struct {
 	{"AuditsOfOneInstantAreSeveral", auditsOfOneInstant},
 	{"AuditLosesWithTheSwap", auditLoses},
 	{"MarkedComeOldestFirst", markedOldestFirst},
+	{"MarkedGoRound", markedGoRound},
 	{"MarkedAreThoseWithAGap", markedOnly},
 	{"MarkedLeaveWithoutAGap", markedLeaves},
 	{"MarkedStopsWhenTold", markedStops},
