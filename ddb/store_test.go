@@ -38,6 +38,7 @@ var engineNeeds = map[string][]local.Name{
 	"EntitiesComeInTheOrderOfKeys":     {local.BatchGet},
 	"MarkedAreThoseWithAGap":           {local.SparseIndex},
 	"MarkedComeOldestFirst":            {local.SparseIndex},
+	"MarkedGoRound":                    {local.SparseIndex},
 	"MarkedLeaveWithoutAGap":           {local.SparseIndex},
 	"ParallelAddsAllCount":             {local.ContainsMissing},
 	"ParallelDropsHaveOneWinner":       {local.TransactDelete},

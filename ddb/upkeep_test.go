@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -168,7 +169,7 @@ func TestMarkedFollowsThePages(t *testing.T) {
 	s := &Store{API: p, Tables: testTables}
 	var sizes []int
 	var all []ordering.Marked
-	err := s.Marked(t.Context(), 3, func(page []ordering.Marked) bool {
+	err := s.Marked(t.Context(), 3, time.Time{}, func(page []ordering.Marked) bool {
 		sizes, all = append(sizes, len(page)), append(all, page...)
 		return true
 	})
@@ -186,11 +187,11 @@ func TestMarkedFollowsThePages(t *testing.T) {
 	}
 
 	p.asked = 0
-	if err := s.Marked(t.Context(), 3, func([]ordering.Marked) bool { return false }); err != nil || p.asked != 1 {
+	if err := s.Marked(t.Context(), 3, time.Time{}, func([]ordering.Marked) bool { return false }); err != nil || p.asked != 1 {
 		t.Errorf("told to stop: %v after %d requests", err, p.asked)
 	}
 	p.asked, p.endless = 0, true
-	err = s.Marked(t.Context(), 3, func([]ordering.Marked) bool { return true })
+	err = s.Marked(t.Context(), 3, time.Time{}, func([]ordering.Marked) bool { return true })
 	if !errors.Is(err, errTooManyPages) || p.asked != maxMarkedPages || !strings.Contains(err.Error(), "shard 3") {
 		t.Errorf("without an end: %v after %d requests", err, p.asked)
 	}

@@ -69,7 +69,7 @@ func (w *effectsWorld) wantArrived(t *testing.T, when string, want []string) {
 func (w *effectsWorld) inIndex(t *testing.T) (found bool) {
 	t.Helper()
 	for shard := range w.store.Shards() {
-		err := w.store.Marked(t.Context(), shard, func([]ordering.Marked) bool {
+		err := w.store.Marked(t.Context(), shard, time.Time{}, func([]ordering.Marked) bool {
 			found = true
 			return true
 		})

@@ -63,7 +63,7 @@ func (s *sweep) stopAt(m ordering.Marked) {
 	}
 }
 
-// readAgain reads a batch consistently: the index may be behind. What is not this consumer's is left to its own sweeper.
+// readAgain reads a batch consistently: the index may be behind.
 func (s *sweep) readAgain(batch []ordering.Marked) ([]*candidate, error) {
 	var ours []*candidate
 	var keys []ordering.Key
@@ -72,7 +72,6 @@ func (s *sweep) readAgain(batch []ordering.Marked) ([]*candidate, error) {
 		switch {
 		case m.Key == ordering.Key{}:
 			s.logError(s.ctx, "an item whose key is no entity's stands in the gaps index", fmt.Errorf("%q", m.PK))
-		case m.Key.Consumer != s.Streams.Consumer:
 		case stream == nil:
 			s.strangers[m.Key.Stream]++
 		default:

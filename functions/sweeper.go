@@ -1,12 +1,9 @@
 package functions
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"inorder/events"
@@ -27,6 +24,8 @@ type Sweeper struct {
 
 	// Margin is how long before Lambda's deadline a sweep stops to begin anything; of a short timeout it takes a quarter.
 	Margin time.Duration
+
+	maxMarked int // how many entities of the index one sweep lists, but for those of one instant
 }
 
 // SweeperParts are what a sweeper is put together from: those of a consumer, and what it needs beside them.
@@ -68,12 +67,10 @@ func NewSweeper(p SweeperParts) *Sweeper {
 		Now:      p.Now,
 		Parallel: p.Parallel,
 		Margin:   margin,
+
+		maxMarked: maxMarked,
 	}
 }
-
-// maxMarked bounds how many entities of the index one sweep lists. Their keys take some 20 MB then; what is beyond them
-// is younger, and its turn comes with the next sweeps.
-const maxMarked = 100_000
 
 // Sweep does what is due about the entities in the gaps index, the oldest first, sets the gauges and writes the metrics.
 // It stops in time and goes on where it stopped with the next one. What goes wrong with one entity is logged and does
@@ -86,15 +83,17 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	if err != nil {
 		s.logError(ctx, "where the last sweep stopped cannot be read; this one begins with the oldest", err)
 	}
-	marked, err := s.marked(until)
-	run := &sweep{Sweeper: s, ctx: ctx, limits: until, next: from, strangers: map[string]int{}}
-	run.all(goOnAt(marked, from))
-	if err = errors.Join(err, run.err); err == nil { // of a part they would be too low, and an alarm would clear
+	list, err := s.list(until, from)
+	run := &sweep{Sweeper: s, ctx: ctx, limits: until, strangers: map[string]int{}}
+	run.all(list.marked)
+	err = errors.Join(err, run.err)
+	if err == nil && list.stopped == "" { // of a part they would be too low, and an alarm would clear
 		run.open.set(s.Metrics)
 	}
 	run.logStrangers()
-	if run.next != from {
-		s.keepPlace(ctx, until, from, run.next)
+	s.tellStopped(ctx, list)
+	if next := sooner(from, run.next, list.stopped); next != from {
+		s.keepPlace(ctx, until, from, next)
 	}
 	return err
 }
@@ -107,52 +106,6 @@ func (s *Sweeper) keepPlace(ctx context.Context, until limits, from, next string
 	if err := s.Keeper.Upkeep.MoveBookmark(ctx, s.Streams.Consumer, from, next); err != nil {
 		s.logError(ctx, "where this sweep stopped cannot be written; the next one begins where this one did", err)
 	}
-}
-
-// marked lists the index of all shards, the oldest first.
-func (s *Sweeper) marked(until limits) ([]ordering.Marked, error) {
-	type shard struct {
-		list []ordering.Marked
-		err  error
-	}
-	shards := make([]shard, s.Keeper.Upkeep.Shards())
-	for i := range shards {
-		shards[i].err = errOutOfTime
-	}
-	spread(until.work, s.Parallel, len(shards), until.margin/4,
-		func(i int) (read shard) {
-			read.err = s.Keeper.Upkeep.Marked(until.work, i, func(page []ordering.Marked) bool {
-				read.list = append(read.list, page...)
-				return len(read.list) < maxMarked/len(shards)
-			})
-			return read
-		},
-		func(i int, read shard, panicked error) {
-			read.err = errors.Join(read.err, panicked)
-			shards[i] = read
-		})
-	var all []ordering.Marked
-	var errs []error
-	for i, read := range shards {
-		all = append(all, read.list...)
-		if read.err != nil {
-			errs = append(errs, fmt.Errorf("read shard %d of the gaps index: %w", i, read.err))
-		}
-	}
-	slices.SortFunc(all, func(a, b ordering.Marked) int { return cmp.Compare(place(a), place(b)) })
-	return all, errors.Join(errs...)
-}
-
-// place is where an entity stands among the others; it sorts by age.
-func place(m ordering.Marked) string { return events.FormatInstant(m.Since) + " " + m.PK }
-
-// goOnAt begins with the first entity that the last sweep did not reach, and ends with those before it.
-func goOnAt(all []ordering.Marked, from string) []ordering.Marked {
-	if from == "" {
-		return all
-	}
-	at, _ := slices.BinarySearchFunc(all, from, func(m ordering.Marked, from string) int { return cmp.Compare(place(m), from) })
-	return slices.Concat(all[at:], all[:at])
 }
 
 // logAt writes a line at the time of s.Now, as the consumer does.

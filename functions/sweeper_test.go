@@ -48,11 +48,11 @@ type sweptStore struct {
 
 var errBroken = errors.New("broken")
 
-func (s *sweptStore) Marked(ctx context.Context, shard int, visit func([]ordering.Marked) bool) error {
+func (s *sweptStore) Marked(ctx context.Context, shard int, from time.Time, visit func([]ordering.Marked) bool) error {
 	if shard == s.brokenShard {
 		return errBroken
 	}
-	return s.Store.Marked(ctx, shard, visit)
+	return s.Store.Marked(ctx, shard, from, visit)
 }
 
 func (s *sweptStore) Swap(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
@@ -324,6 +324,66 @@ func TestASweepThatCannotReadAllGoesOn(t *testing.T) {
 			t.Errorf("%d requests after two sweeps, want one for the youngest", len(s.requests()))
 		}
 	})
+}
+
+// Where more is open than one sweep can list, what lies behind has its turn all the same, the gauges do not tell of a part,
+// and somebody is told.
+func TestASweepThatCannotListAllGoesOn(t *testing.T) {
+	for name, apart := range map[string]time.Duration{"each of its time": time.Millisecond, "all of one instant": 0} {
+		t.Run(name, func(t *testing.T) {
+			s := newSweeping(t)
+			for i := range 400 {
+				s.open(t, ordering.Key{Consumer: "c", Stream: "ledger", ID: fmt.Sprint(i)}, time.Hour-time.Duration(i)*apart, true)
+			}
+			s.deliver(t, "Posted", "fresh.3")
+			s.now = s.now.Add(6 * time.Minute)
+			turns := 0
+			for range 12 {
+				s.sweeper = NewSweeper(s.parts())
+				s.sweeper.maxMarked = 200
+				logs, metrics, err := s.sweep(t, t.Context())
+				if _, set := metrics[GaugeGaps]; !set {
+					turns++
+					if !slices.ContainsFunc(logs, func(line string) bool {
+						return strings.Contains(line, "ERROR") && strings.Contains(line, "more entities are open than one sweep can list")
+					}) {
+						t.Errorf("said %q", logs)
+					}
+				} else if metrics[GaugeGaps] != 401 || err != nil {
+					t.Errorf("of 401 gaps the gauge tells of %v: %v", metrics[GaugeGaps], err)
+				}
+			}
+			if apart > 0 && turns < 4 || len(s.requests()) != 1 {
+				t.Errorf("%d sweeps that could not list all, and requests %q", turns, s.requests())
+			}
+		})
+	}
+}
+
+// Entities of another consumer in the same tables keep nobody from his turn.
+func TestForeignEntitiesTakeNoTurn(t *testing.T) {
+	s := newSweeping(t)
+	for i := range 200 {
+		s.open(t, ordering.Key{Consumer: "other", Stream: "ledger", ID: fmt.Sprint(i)}, time.Hour-time.Duration(i)*time.Millisecond, true)
+	}
+	s.deliver(t, "Posted", "fresh.3")
+	s.now = s.now.Add(6 * time.Minute)
+	s.sweeper.maxMarked = 40
+	if logs, metrics, err := s.sweep(t, t.Context()); err != nil || metrics[GaugeGaps] != 1 || len(s.requests()) != 1 {
+		t.Errorf("%v %v %q", err, metrics, logs)
+	}
+}
+
+// Turns go round: what stands before the place where they begin comes last.
+func TestSooner(t *testing.T) {
+	for _, tt := range []struct{ from, a, b, want string }{
+		{"", "", "", ""}, {"", "3", "", "3"}, {"5", "", "3", "3"}, {"", "3", "4", "3"}, {"5", "7", "6", "6"},
+		{"5", "4", "3", "3"}, {"5", "3", "7", "7"}, {"5", "7", "3", "7"}, {"5", "5", "4", "5"},
+	} {
+		if got := sooner(tt.from, tt.a, tt.b); got != tt.want {
+			t.Errorf("from %q the sooner of %q and %q is %q, want %q", tt.from, tt.a, tt.b, got, tt.want)
+		}
+	}
 }
 
 // What is wrong with one shard, one entity or one projection is said, and keeps nobody else from being swept.

@@ -110,13 +110,13 @@ type listing struct {
 }
 
 // Marked hands on and counts.
-func (l *listing) Marked(ctx context.Context, shard int, visit func([]ordering.Marked) bool) error {
+func (l *listing) Marked(ctx context.Context, shard int, from time.Time, visit func([]ordering.Marked) bool) error {
 	count := func(page []ordering.Marked) bool {
 		l.entities.Add(int64(len(page)))
 		return visit(page)
 	}
 	if l.instead == nil {
-		return l.Upkeep.Marked(ctx, shard, count)
+		return l.Upkeep.Marked(ctx, shard, from, count)
 	}
 	if shard > 0 {
 		return nil

@@ -95,7 +95,7 @@ func marked(ctx context.Context, store ordering.Upkeep, consumer, stream string)
 	group.SetLimit(shardsAtOnce)
 	for shard := range store.Shards() {
 		group.Go(func() error {
-			if err := store.Marked(ctx, shard, take); err != nil {
+			if err := store.Marked(ctx, shard, time.Time{}, take); err != nil {
 				return fmt.Errorf("read the gaps index: %w", err)
 			}
 			return ctx.Err()
