@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"os"
@@ -82,16 +81,14 @@ func (o *overheard) event(event any) {
 	}
 }
 
-// page plays a day that is large enough for losses of every kind and returns the address of its report.
+// page is the address of a large day's report.
 func page(t *testing.T) string {
 	t.Helper()
-	c := Command{Events: 1500, Workers: 12, Seed: 1}
-	c.Report = filepath.Join(t.TempDir(), "demo.html")
-	var out, notes bytes.Buffer
-	if code, err := c.Run(t.Context(), &out, &notes); code != 0 || err != nil {
-		t.Fatalf("%d, %v\n%s", code, err, &out)
+	path := filepath.Join(t.TempDir(), "demo.html")
+	if err := os.WriteFile(path, large(t).page, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	return "file://" + c.Report
+	return "file://" + path
 }
 
 // Each chart: how many marks it has, how many of them can be seen, and how many of its texts leave the window.

@@ -10,7 +10,7 @@
 //
 // Where things are: producer says what happens and what it means, queue is SQS, naive are the simpler consumers, report
 // shows the end. Here is the run between them: wire (the network, which counts), life (how long an invocation has),
-// worker, shop (the producer's outbox and its relay), post (what they send), sweeps (the sweeper's schedule), history
-// (what was answered), verdict, copies and losses (is it right?), story (which entities are shown), and the command
-// around it.
+// worker, shop (the producer's outbox and its relay), stream (of the outbox's table), letters (the republish queue), post
+// (what they send), sweeps (the sweeper's schedule), history (what was answered), verdict, copies and losses (is it
+// right?), story (which entities are shown), and the command around it.
 package demo

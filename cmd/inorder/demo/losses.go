@@ -43,7 +43,7 @@ func about(m *producer.Message) (stream, entity string, seq int64) {
 // losses follow each lost event from its loss until it is there, or needed no longer.
 func (r *run) losses() []report.Loss {
 	shown := r.history.perEntityWithMarks()
-	asked := r.shop.asked()
+	asked := r.shop.letters.asked()
 	var out []report.Loss
 	for _, e := range r.day.Events {
 		if e.Lost > 0 {
@@ -102,9 +102,9 @@ func (q request) names(seq int64) bool {
 }
 
 // asked sorts the republish requests by entity, in the order of their sending.
-func (s *shop) asked() map[string][]request {
+func (q *letterbox) asked() map[string][]request {
 	out := map[string][]request{}
-	for _, q := range s.requests {
+	for _, q := range q.requests {
 		key := entityName(q.Stream, q.EntityID)
 		out[key] = append(out[key], q)
 	}
@@ -119,8 +119,8 @@ func (s *shop) asked() map[string][]request {
 // healing sums up what was lost and how it came back.
 func (r *run) healing() report.Healing {
 	h := report.Healing{
-		Losses: r.losses(), StayWrong: r.day.StayWrong(), Requests: len(r.shop.requests), Late: r.shop.onlyLate(r.day),
-		Marks: r.shop.marks, Sweeps: r.sweeps.n, SweepCrashes: r.sweeps.crashes, RelayCrashes: r.shop.crashes,
+		Losses: r.losses(), StayWrong: r.day.StayWrong(), Requests: len(r.shop.letters.requests), Late: r.shop.onlyLate(r.day),
+		Marks: r.shop.marks, Sweeps: r.sweeps.n, SweepCrashes: r.sweeps.crashes, RelayCrashes: r.shop.stream.crashes + r.shop.letters.crashes,
 		SweepRequests: r.sweeps.wire.traffic().requests, RelayRequests: r.shop.wire.traffic().requests,
 		GapDeadlineSeconds: int(r.gapDeadline().Seconds()), MarkDelaySeconds: int(markDelay.Seconds()),
 		Unhealed: r.unhealedLevels(),
@@ -130,7 +130,7 @@ func (r *run) healing() report.Healing {
 
 // onlyLate counts the events that were asked for though they were not lost: their message came later than the deadline.
 func (s *shop) onlyLate(day *producer.Day) int {
-	late, asked := 0, s.asked()
+	late, asked := 0, s.letters.asked()
 	for _, e := range day.Events {
 		if e.Lost == 0 && slices.ContainsFunc(asked[entityName(e.Stream, e.Entity)], func(q request) bool { return q.names(e.Seq) }) {
 			late++
@@ -164,7 +164,7 @@ func (r *run) checkHealing(h *report.Healing) report.Check {
 			f.add("%s %s: number %d was lost and is not there; it was asked for %d times", l.Stream, l.Entity, l.Number, l.Asked)
 		}
 	}
-	for _, body := range r.shop.dead {
+	for _, body := range r.shop.letters.dead {
 		f.add("the relay could not answer %s", body)
 	}
 	f.wrong, f.more = append(f.wrong, r.shop.odd.wrong...), f.more+r.shop.odd.more
@@ -179,7 +179,7 @@ func (r *run) checkHealing(h *report.Healing) report.Check {
 func (r *run) checkRequests() report.Check {
 	var f faults
 	acked := r.history.perEntityWithMarks()
-	for key, requests := range r.shop.asked() {
+	for key, requests := range r.shop.letters.asked() {
 		last := map[int64]request{} // by the lowest missing number, which is the gap
 		for _, q := range requests {
 			gap := q.Ranges[0].First
@@ -191,7 +191,7 @@ func (r *run) checkRequests() report.Check {
 		}
 	}
 	return f.check("%s requests for what was missing, each gap once in its back-off",
-		report.Thousands(len(r.shop.requests)))
+		report.Thousands(len(r.shop.letters.requests)))
 }
 
 // checkBackOff compares two requests for one gap.
