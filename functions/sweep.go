@@ -29,7 +29,7 @@ type sweep struct {
 // candidate is an entity of the index as it was read, and where it ends.
 type candidate struct {
 	ordering.Marked
-	stream *events.Stream
+	stream *events.Stream // nil: streams.yaml does not have it, and nothing is ever due
 	entity *ordering.Entity
 	due    bool
 }
@@ -72,9 +72,10 @@ func (s *sweep) readAgain(batch []ordering.Marked) ([]*candidate, error) {
 		switch {
 		case m.Key == ordering.Key{}:
 			s.logError(s.ctx, "an item whose key is no entity's stands in the gaps index", fmt.Errorf("%q", m.PK))
-		case stream == nil:
-			s.strangers[m.Key.Stream]++
 		default:
+			if stream == nil {
+				s.strangers[m.Key.Stream]++
+			}
 			ours = append(ours, &candidate{Marked: m, stream: stream})
 			keys = append(keys, m.Key)
 		}
@@ -93,11 +94,15 @@ func (s *sweep) readAgain(batch []ordering.Marked) ([]*candidate, error) {
 			continue
 		}
 		c.entity = read[i].Entity
-		sends := c.stream.Effects && s.Keeper.EffectsMode == ordering.EffectsOn
-		c.due = ordering.DutyOf(c.stream, c.entity, s.Now(), sends) != ordering.NoDuty
+		c.due = c.stream != nil && s.isDue(c)
 		readable = append(readable, c)
 	}
 	return readable, nil
+}
+
+func (s *sweep) isDue(c *candidate) bool {
+	sends := c.stream.Effects && s.Keeper.EffectsMode == ordering.EffectsOn
+	return ordering.DutyOf(c.stream, c.entity, s.Now(), sends) != ordering.NoDuty
 }
 
 // actOn does what is due. What cannot be begun in time is where the next sweep begins.

@@ -410,19 +410,20 @@ func TestASweepGoesOnBesideWhatIsBroken(t *testing.T) {
 	}
 }
 
-// Entities of another consumer are its own sweeper's; those of a stream that is gone are told of, once a stream.
+// Entities of another consumer are its own sweeper's; those of a stream that is gone are told of, once a stream, and stay
+// in the gauges, so that no alarm clears because nobody looks any more.
 func TestStrangersInTheIndex(t *testing.T) {
 	s := newSweeping(t)
 	for _, key := range []ordering.Key{
 		{Consumer: "other", Stream: "ledger", ID: "a"}, {Consumer: "c", Stream: "gone", ID: "a"}, {Consumer: "c", Stream: "gone", ID: "b"},
 	} {
-		e := &ordering.Entity{Exists: true, Rev: 1, Cursor: ordering.Cursor{MaxSeen: 3, Gap: &ordering.Gap{Since: testNow.Add(-time.Hour)}}}
+		e := &ordering.Entity{Exists: true, Rev: 1, Cursor: ordering.Cursor{MaxSeen: 3, Waiting: ordering.Numbers{3}, Gap: &ordering.Gap{Since: testNow.Add(-time.Hour)}}}
 		if err := s.store.Swap(t.Context(), key, &ordering.Entity{}, e, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	logs, metrics, err := s.sweep(t, t.Context())
-	if err != nil || metrics[GaugeGaps] != 0 || len(s.requests()) != 0 || len(logs) != 1 || !strings.Contains(logs[0], `"stream":"gone","entities":2`) {
+	if err != nil || metrics[GaugeGaps] != 2 || metrics[GaugeOldestGap] != 3600 || metrics[GaugeParked] != 2 || len(s.requests()) != 0 || len(logs) != 1 || !strings.Contains(logs[0], `"stream":"gone","entities":2`) {
 		t.Errorf("%v %v %q", err, metrics, logs)
 	}
 }
