@@ -1,8 +1,10 @@
 package events
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -181,7 +183,23 @@ func (s *Stream) void(e *Event, r *record) *Refusal {
 	if len(e.Ranges) == 0 {
 		return badRanges()
 	}
+	e.Ranges = joined(e.Ranges)
 	return nil
+}
+
+// joined puts ranges in order and makes one of those that overlap or touch: so a message's size bounds what there is to
+// do about it, however often its ranges name a number.
+func joined(ranges []Range) []Range {
+	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.First, b.First) })
+	out := ranges[:1]
+	for _, r := range ranges[1:] {
+		if last := &out[len(out)-1].Last; r.First-1 <= *last {
+			*last = max(*last, r.Last)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 func badRanges() *Refusal {

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,24 @@ func TestTheIdentityOfAnEventIsTakenByteForByte(t *testing.T) {
 		e := decodeOne(t, c, `{"type":"DocSet","seq":1,"data":{},"entity_id":`+body+`}`).Event
 		if e.EntityID != want {
 			t.Errorf("%s is %q", body, e.EntityID)
+		}
+	}
+}
+
+// However often a void names a number, and in whatever order, who acts on it sees each once.
+func TestTheRangesOfAVoidAreInOrder(t *testing.T) {
+	c := mustParse(t, decodeStreams)
+	for body, want := range map[string]string{
+		`[[7,7]]`:                         "[{7 7}]",
+		`[[9,9],[1,2],[4,5]]`:             "[{1 2} {4 5} {9 9}]",
+		`[[1,1000],[1,1000],[1,1000]]`:    "[{1 1000}]",
+		`[[5,9],[1,6],[2,3],[10,12]]`:     "[{1 12}]",
+		`[[1,9223372036854775807],[3,4]]`: "[{1 9223372036854775807}]",
+		`[[3,4],[2,9223372036854775807]]`: "[{2 9223372036854775807}]",
+	} {
+		e := decodeOne(t, c, `{"type":"inorder.void","stream":"ledger","entity_id":"d","reason":"expired","ranges":`+body+`}`).Event
+		if got := fmt.Sprint(e.Ranges); got != want {
+			t.Errorf("%s is %s, want %s", body, got, want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ type Event struct {
 	Tombstone   bool      // its type is under `tombstone`
 	Fingerprint string
 
-	Ranges     []Range    // of a Void: its numbers, in any order
+	Ranges     []Range    // of a Void: its numbers; ascending, disjoint, no two of them neighbours
 	VoidReason VoidReason // of a Void
 
 	// Data is what the event says, numbers as Number, so that every digit is kept.

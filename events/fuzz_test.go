@@ -59,10 +59,12 @@ func checkVoid(t *testing.T, e *Event) {
 	if e.Stream.Order.By != BySeq || len(e.Ranges) == 0 || e.VoidReason != NeverExisted && e.VoidReason != Expired {
 		t.Fatalf("%+v", e)
 	}
-	for _, r := range e.Ranges {
-		if r.First < 1 || r.Last < r.First {
+	next := int64(1)
+	for i, r := range e.Ranges {
+		if r.First < next || r.Last < r.First || i > 0 && r.First == next {
 			t.Fatalf("%+v", e)
 		}
+		next = r.Last + 1
 	}
 }
 
