@@ -93,7 +93,7 @@ func (k *Keeper) skipSteps(ctx context.Context, key Key, s *events.Stream, order
 		return run.turn(ctx)
 	})
 	done.Entity = run.entity
-	if from := max(before, order.Through); run.entity.Applied > from {
+	if from := max(before, order.Through); run.entity.Gen == order.Generation && run.entity.Applied > from {
 		done.Applied = addRange(done.Applied, Range{First: from + 1, Last: run.entity.Applied})
 	}
 	return err
