@@ -121,14 +121,15 @@ func (r *Relay) Handle(ctx context.Context, in json.RawMessage) (any, error) {
 	}
 	switch source {
 	case fromStream:
-		return handle(ctx, in, r.HandleStream)
+		return handleAs(ctx, in, r.HandleStream)
 	case fromQueue:
-		return handle(ctx, in, r.HandleQueue)
+		return handleAs(ctx, in, r.HandleQueue)
 	}
 	return nil, fmt.Errorf("records of %q: the relay is triggered by %s and %s", source, fromStream, fromQueue)
 }
 
-func handle[Batch awsevents.DynamoDBEvent | awsevents.SQSEvent, Answer any](ctx context.Context, in json.RawMessage, f func(context.Context, Batch) (Answer, error)) (any, error) {
+// handleAs hands on a batch of one trigger.
+func handleAs[Batch awsevents.DynamoDBEvent | awsevents.SQSEvent, Answer any](ctx context.Context, in json.RawMessage, f func(context.Context, Batch) (Answer, error)) (any, error) {
 	var batch Batch
 	if err := json.Unmarshal(in, &batch); err != nil {
 		return nil, fmt.Errorf("read the batch: %w", err)

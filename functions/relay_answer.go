@@ -116,7 +116,7 @@ func (a *answering) writtenUpTo(head ordering.Position, found bool) (written, un
 	case gen < head.Gen:
 		return a.ranges, nil
 	}
-	return cut(a.ranges, head.Seq)
+	return partedAt(a.ranges, head.Seq)
 }
 
 // sendAgain sends the rows of a range and notes which numbers have none.
@@ -190,11 +190,11 @@ func (a *answering) sendVoids(ctx context.Context) error {
 	if err := errors.Join(a.events.sendEach(ctx, messages)...); err != nil {
 		return err
 	}
-	a.count(MetricNumbersExpired, a.stream, numbers(expired))
+	a.count(MetricNumbersExpired, a.stream, int(numbersIn(expired)))
 	a.count(MetricRequests, a.stream, 1)
 	a.log.LogAttrs(ctx, slog.LevelInfo, "republish request answered", append(whose(a.key, a.request.Generation),
 		slog.Int("attempt", a.request.Attempt), slog.Int("sent", a.sent),
-		slog.Int("expired", numbers(expired)), slog.Int("never_existed", numbers(proven)))...)
+		slog.Int64("expired", numbersIn(expired)), slog.Int64("never_existed", numbersIn(proven)))...)
 	return nil
 }
 
@@ -230,7 +230,7 @@ func (a *answering) voids(reason events.VoidReason, ranges []events.Range) []out
 func (a *answering) tellUnwritten(ctx context.Context, unwritten []events.Range) {
 	if len(unwritten) > 0 {
 		a.log.LogAttrs(ctx, slog.LevelWarn, "asked for numbers that nobody has written yet", append(whose(a.key, a.request.Generation),
-			slog.Int64("first", unwritten[0].First), slog.Int("numbers", numbers(unwritten)))...)
+			slog.Int64("first", unwritten[0].First), slog.Int64("numbers", numbersIn(unwritten)))...)
 	}
 }
 

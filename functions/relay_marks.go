@@ -17,12 +17,12 @@ import (
 // NoteType tells a relay's note to itself from a republish request, which has no type.
 const NoteType = "inorder.note"
 
-// note is a relay's message to itself: look again, after the delay, whether the row with this number is still the newest
+// relayNote is a relay's message to itself: look again, after the delay, whether the row with this number is still the newest
 // one of its history. If so its event might be lost, and no other would show it.
 //
 // That the relay sends to the queue that triggers it makes no loop, which Lambda would stop: handling a note sends nothing
 // back there.
-type note struct {
+type relayNote struct {
 	Type       string `json:"type"` // NoteType
 	Stream     string `json:"stream"`
 	EntityID   string `json:"entity_id"`
@@ -31,8 +31,8 @@ type note struct {
 	Seq        int64  `json:"seq"`
 }
 
-func (r *Relay) note(key ddb.OutboxKey, at ordering.Position) outgoing {
-	body := written(note{NoteType, key.Stream, key.EntityID, key.Source, at.Gen, at.Seq})
+func (r *Relay) noteOf(key ddb.OutboxKey, at ordering.Position) outgoing {
+	body := written(relayNote{NoteType, key.Stream, key.EntityID, key.Source, at.Gen, at.Seq})
 	return outgoing{body: body, delaySeconds: int32(math.Ceil(r.markDelay.Seconds()))}
 }
 
@@ -50,7 +50,7 @@ func written(message any) string {
 //
 // Under `clock: source` producers share one history and each has a newest event of its own, of which the head does not
 // tell; there every note up to the head becomes a mark, which tells nothing new where the event arrived.
-func (r *Relay) look(ctx context.Context, n note) (*events.MarkEvent, error) {
+func (r *Relay) look(ctx context.Context, n relayNote) (*events.MarkEvent, error) {
 	s := r.streams.Stream(n.Stream)
 	if s == nil || s.Order.By != events.BySeq {
 		r.log.LogAttrs(ctx, slog.LevelWarn, "a note about a stream that streams.yaml no longer has, or no longer numbers", slog.String("stream", n.Stream))

@@ -37,8 +37,8 @@ func (r *Relay) HandleQueue(ctx context.Context, batch awsevents.SQSEvent) (awse
 	var marks []events.MarkEvent
 	var noted []int // the records that the marks are of
 	spread(until.work, r.parallel, len(errs), until.margin/2,
-		func(i int) read { return r.message(until.work, batch.Records[i].Body) },
-		func(i int, did read, panicked error) {
+		func(i int) answered { return r.message(until.work, batch.Records[i].Body) },
+		func(i int, did answered, panicked error) {
 			if errs[i] = errors.Join(did.err, panicked); errs[i] == nil && did.mark != nil {
 				marks, noted = append(marks, *did.mark), append(noted, i)
 			}
@@ -49,30 +49,30 @@ func (r *Relay) HandleQueue(ctx context.Context, batch awsevents.SQSEvent) (awse
 	return r.queueAnswer(ctx, batch, errs), nil
 }
 
-// read is what became of a message: done, but for a mark that is to be sent with those of the other messages.
-type read struct {
+// answered is what became of a message: done, but for a mark that is to be sent with those of the other messages.
+type answered struct {
 	mark *events.MarkEvent
 	err  error
 }
 
 // message answers one message. What it is shows in its shape: a note has a type, a request has ranges.
-func (r *Relay) message(ctx context.Context, body string) read {
+func (r *Relay) message(ctx context.Context, body string) answered {
 	var m struct {
 		Type string `json:"type"`
 		Seq  int64  `json:"seq"`
 		events.RepublishRequest
 	}
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		return read{err: fmt.Errorf("%w: %w", errBadMessage, err)}
+		return answered{err: fmt.Errorf("%w: %w", errBadMessage, err)}
 	}
 	switch {
 	case m.Type == NoteType && m.Seq >= 1:
-		mark, err := r.look(ctx, note{m.Type, m.Stream, m.EntityID, m.Source, m.Generation, m.Seq})
-		return read{mark, err}
+		mark, err := r.look(ctx, relayNote{m.Type, m.Stream, m.EntityID, m.Source, m.Generation, m.Seq})
+		return answered{mark, err}
 	case m.Type == "" && len(m.Ranges) > 0:
-		return read{err: r.Answer(ctx, m.RepublishRequest)}
+		return answered{err: r.Answer(ctx, m.RepublishRequest)}
 	}
-	return read{err: errBadMessage}
+	return answered{err: errBadMessage}
 }
 
 // queueAnswer names what must come back, each id once. The list is made, not nil: Lambda takes null for a batch that

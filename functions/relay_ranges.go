@@ -37,17 +37,8 @@ func within(ranges []events.Range, most int64) bool {
 	return true
 }
 
-// numbers is how many numbers there are in ranges that are known to be within a window.
-func numbers(ranges []events.Range) int {
-	n := 0
-	for _, r := range ranges {
-		n += int(r.Last - r.First + 1)
-	}
-	return n
-}
-
-// cut parts joined ranges behind a number.
-func cut(ranges []events.Range, last int64) (upTo, above []events.Range) {
+// partedAt parts joined ranges behind a number.
+func partedAt(ranges []events.Range, last int64) (upTo, above []events.Range) {
 	for _, r := range ranges {
 		switch {
 		case r.Last <= last:

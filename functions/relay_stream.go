@@ -12,8 +12,8 @@ import (
 	"inorder/ordering"
 )
 
-// row is a new row of the outbox on its way to the events queue.
-type row struct {
+// newRow is a row of the outbox on its way to the events queue.
+type newRow struct {
 	place   string // its SequenceNumber in the table's stream, where Lambda goes on
 	stream  *events.Stream
 	key     ddb.OutboxKey
@@ -24,7 +24,7 @@ type row struct {
 }
 
 // back reports whether the row must come again: it may be sent the next time.
-func (w *row) back() bool { return w.err != nil && !errors.Is(w.err, errRefused) }
+func (w *newRow) back() bool { return w.err != nil && !errors.Is(w.err, errRefused) }
 
 // HandleStream sends new rows to the events queue, in their order, and with the newest of each history a note to the relay
 // itself. Of several rows of one history in a batch the notes of all but the newest would find the head moved on.
@@ -51,7 +51,7 @@ func (r *Relay) HandleStream(ctx context.Context, batch awsevents.DynamoDBEvent)
 }
 
 // relay sends rows, a request after the other, up to the first that comes back, and returns how many stand before it.
-func (r *Relay) relay(ctx, work context.Context, rows []*row) (done int) {
+func (r *Relay) relay(ctx, work context.Context, rows []*newRow) (done int) {
 	for done < len(rows) {
 		n := r.events.fit(messagesOf(rows[done:]))
 		part := rows[done : done+n]
@@ -66,14 +66,14 @@ func (r *Relay) relay(ctx, work context.Context, rows []*row) (done int) {
 }
 
 // rows reads the new rows of a batch. Heads, changed and deleted items are no rows to be sent.
-func (r *Relay) rows(ctx context.Context, records []awsevents.DynamoDBEventRecord) []*row {
-	var rows []*row
-	newest := map[ddb.OutboxKey]*row{}
+func (r *Relay) rows(ctx context.Context, records []awsevents.DynamoDBEventRecord) []*newRow {
+	var rows []*newRow
+	newest := map[ddb.OutboxKey]*newRow{}
 	for _, record := range records {
 		if record.EventName != string(awsevents.DynamoDBOperationTypeInsert) {
 			continue
 		}
-		w, err := r.row(record)
+		w, err := r.readRow(record)
 		if err != nil {
 			r.count(MetricRelayFailures, nil, 1)
 			r.log.LogAttrs(ctx, slog.LevelError, "an item of the outbox is no row and was passed",
@@ -93,8 +93,8 @@ func (r *Relay) rows(ctx context.Context, records []awsevents.DynamoDBEventRecor
 	return rows
 }
 
-// row reads a row; nil where the item is a head, or whatever else a producer keeps in the table.
-func (r *Relay) row(record awsevents.DynamoDBEventRecord) (w *row, err error) {
+// readRow reads a row; nil where the item is a head, or whatever else a producer keeps in the table.
+func (r *Relay) readRow(record awsevents.DynamoDBEventRecord) (w *newRow, err error) {
 	defer recovered(&err)
 	at, ok := ddb.ParseOutboxSK(stringOf(record.Change.Keys["_sk"]))
 	if !ok {
@@ -108,7 +108,7 @@ func (r *Relay) row(record awsevents.DynamoDBEventRecord) (w *row, err error) {
 	if !key.PerSource {
 		key.Source = stringOf(record.Change.NewImage["source"])
 	}
-	w = &row{place: record.Change.SequenceNumber, key: key, at: at}
+	w = &newRow{place: record.Change.SequenceNumber, key: key, at: at}
 	if s := r.streams.Stream(key.Stream); s != nil && s.PerSource == key.PerSource {
 		w.stream = s
 	}
@@ -127,7 +127,7 @@ func stringOf(v awsevents.DynamoDBAttributeValue) string {
 
 func isBefore(a, b ordering.Position) bool { return a.Gen < b.Gen || a.Gen == b.Gen && a.Seq < b.Seq }
 
-func messagesOf(rows []*row) []outgoing {
+func messagesOf(rows []*newRow) []outgoing {
 	messages := make([]outgoing, len(rows))
 	for i, w := range rows {
 		messages[i] = w.message
@@ -136,8 +136,8 @@ func messagesOf(rows []*row) []outgoing {
 }
 
 // sendRows sends the rows of one request.
-func (r *Relay) sendRows(ctx context.Context, rows []*row) {
-	var able []*row
+func (r *Relay) sendRows(ctx context.Context, rows []*newRow) {
+	var able []*newRow
 	for _, w := range rows {
 		if w.err == nil {
 			able = append(able, w)
@@ -150,12 +150,12 @@ func (r *Relay) sendRows(ctx context.Context, rows []*row) {
 
 // sendNotes sends the notes of rows that are done with. One that cannot be sent is told, counted and lost, as a mark may
 // be: the consumer learns of a lost event from the next one of its history.
-func (r *Relay) sendNotes(ctx, work context.Context, rows []*row) {
-	var noted []*row
+func (r *Relay) sendNotes(ctx, work context.Context, rows []*newRow) {
+	var noted []*newRow
 	var notes []outgoing
 	for _, w := range rows {
 		if w.note {
-			noted, notes = append(noted, w), append(notes, r.note(w.key, w.at))
+			noted, notes = append(noted, w), append(notes, r.noteOf(w.key, w.at))
 		}
 	}
 	for i, err := range r.notes.sendEach(work, notes) {
@@ -168,7 +168,7 @@ func (r *Relay) sendNotes(ctx, work context.Context, rows []*row) {
 }
 
 // tell counts and logs what became of rows, up to the first that comes back, and returns how many stand before it.
-func (r *Relay) tell(ctx context.Context, rows []*row) (done int) {
+func (r *Relay) tell(ctx context.Context, rows []*newRow) (done int) {
 	for i, w := range rows {
 		switch {
 		case w.err == nil:
@@ -187,14 +187,14 @@ func (r *Relay) tell(ctx context.Context, rows []*row) (done int) {
 }
 
 // identity names a row in a log line about an error.
-func (w *row) identity(err error) []slog.Attr {
+func (w *newRow) identity(err error) []slog.Attr {
 	return append(whose(w.key, w.at.Gen), slog.Int64("seq", w.at.Seq),
 		slog.String("stream_sequence_number", w.place), slog.String("error", err.Error()))
 }
 
 // tellStranger warns of a row that was sent although streams.yaml does not know its key: it has no note, and a
 // republish request would not find it.
-func (r *Relay) tellStranger(ctx context.Context, w *row) {
+func (r *Relay) tellStranger(ctx context.Context, w *newRow) {
 	if w.stream != nil {
 		return
 	}

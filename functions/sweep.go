@@ -68,17 +68,15 @@ func (s *sweep) readAgain(batch []ordering.Marked) ([]*candidate, error) {
 	var ours []*candidate
 	var keys []ordering.Key
 	for _, m := range batch {
-		stream := s.Streams.Stream(m.Key.Stream)
-		switch {
-		case m.Key == ordering.Key{}:
+		if m.Key == (ordering.Key{}) {
 			s.logError(s.ctx, "an item whose key is no entity's stands in the gaps index", fmt.Errorf("%q", m.PK))
-		default:
-			if stream == nil {
-				s.strangers[m.Key.Stream]++
-			}
-			ours = append(ours, &candidate{Marked: m, stream: stream})
-			keys = append(keys, m.Key)
+			continue
 		}
+		stream := s.Streams.Stream(m.Key.Stream)
+		if stream == nil {
+			s.strangers[m.Key.Stream]++
+		}
+		ours, keys = append(ours, &candidate{Marked: m, stream: stream}), append(keys, m.Key)
 	}
 	if len(keys) == 0 {
 		return nil, nil

@@ -377,8 +377,15 @@ func TestForeignEntitiesTakeNoTurn(t *testing.T) {
 // Turns go round: what stands before the place where they begin comes last.
 func TestSooner(t *testing.T) {
 	for _, tt := range []struct{ from, a, b, want string }{
-		{"", "", "", ""}, {"", "3", "", "3"}, {"5", "", "3", "3"}, {"", "3", "4", "3"}, {"5", "7", "6", "6"},
-		{"5", "4", "3", "3"}, {"5", "3", "7", "7"}, {"5", "7", "3", "7"}, {"5", "5", "4", "5"},
+		{"", "", "", ""},
+		{"", "3", "", "3"},
+		{"5", "", "3", "3"},
+		{"", "3", "4", "3"},
+		{"5", "7", "6", "6"},
+		{"5", "4", "3", "3"},
+		{"5", "3", "7", "7"},
+		{"5", "7", "3", "7"},
+		{"5", "5", "4", "5"},
 	} {
 		if got := sooner(tt.from, tt.a, tt.b); got != tt.want {
 			t.Errorf("from %q the sooner of %q and %q is %q, want %q", tt.from, tt.a, tt.b, got, tt.want)
