@@ -3,6 +3,7 @@ package redrive
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -135,7 +136,7 @@ func (c *Command) mover(from *source, to *target, streams *events.Config, r *Res
 	return &mover{
 		from: from, to: to, streams: streams, filter: f, moves: c.Yes, limit: c.Limit, now: c.Time,
 		pace: rate.NewLimiter(rate.Limit(c.Rate), 1), most: perReceive(c.Rate),
-		seen: map[string]fate{}, held: map[string]string{}, Result: r,
+		seen: map[string]fate{}, sent: map[[sha256.Size]byte]bool{}, held: map[string]string{}, Result: r,
 	}
 }
 

@@ -353,6 +353,32 @@ func TestWhatWasMovedIsNotMovedAgain(t *testing.T) {
 	}
 }
 
+// refusing is a consumer that refuses at once again whatever it gets.
+type refusing struct {
+	API
+	w *world
+	n int
+}
+
+func (r *refusing) SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	out, err := r.API.SendMessage(ctx, in, o...)
+	r.n++
+	r.w.quarantine(events.Skipped, events.Message{ID: fmt.Sprint("again", r.n), Body: *in.MessageBody})
+	return out, err
+}
+
+// Beside a consumer that refuses the same messages again a run moves each once, and ends.
+func TestWhatIsRefusedAgainDoesNotGoRound(t *testing.T) {
+	w := start(t)
+	w.quarantine(events.Skipped, posted("a", 1), posted("a", 2), posted("b", 1))
+	c := yes(w.command())
+	c.API = &refusing{API: w.Queues.Client(nil), w: w}
+	out, code := w.run(t.Context(), c)
+	if n := len(w.Queues.Sent(stacktest.EventsURL)); code != stack.ExitDone || n != 3 || !strings.Contains(out, "Left: 3 copies") {
+		t.Errorf("exit %d, moved %d times: %s", code, n, out)
+	}
+}
+
 // What cannot be done is said in a sentence, and moves nothing.
 func TestRefusals(t *testing.T) {
 	w := start(t)

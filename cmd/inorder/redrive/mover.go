@@ -2,10 +2,12 @@ package redrive
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,7 +30,8 @@ type mover struct {
 	moved   func() // after each message that was moved
 
 	seen map[string]fate
-	held map[string]string // handles of what stays, by message id: shown again at the end, so that each is looked at once
+	sent map[[sha256.Size]byte]bool // what was moved, by its content
+	held map[string]string          // handles of what stays, by message id: shown again at the end, so that each is looked at once
 	*Result
 }
 
@@ -107,6 +110,10 @@ func (m *mover) handle(ctx context.Context, r received) error {
 	if !m.filter.takes(one) {
 		return nil
 	}
+	if m.sent[contentOf(one.original)] { // refused again by the consumer and back, or a copy: moved again it would never end
+		m.Again++
+		return nil
+	}
 	group := m.group(one)
 	group.Messages++
 	m.Matching++
@@ -131,10 +138,21 @@ func (m *mover) move(ctx context.Context, one message, group *Group) error {
 		return err
 	}
 	m.seen[one.ID] = gone
+	m.sent[contentOf(one.original)] = true
 	m.Moved++
 	group.Moved++
 	m.moved()
 	return m.remove(ctx, one.received)
+}
+
+// contentOf tells a message that comes back from quarantine as the one that was moved.
+func contentOf(m events.Message) [sha256.Size]byte {
+	var text strings.Builder
+	text.WriteString(m.Body)
+	for _, name := range slices.Sorted(maps.Keys(m.Attributes)) {
+		fmt.Fprintf(&text, "\n%q %+v", name, m.Attributes[name])
+	}
+	return sha256.Sum256([]byte(text.String()))
 }
 
 func (m *mover) remove(ctx context.Context, r received) error {

@@ -77,6 +77,10 @@ func (r *Result) printRefused(out io.Writer, width int) {
 
 // next says what to do now.
 func (r *Result) next(out io.Writer) {
+	if r.Again > 0 {
+		fmt.Fprintf(out, "\nLeft: %s of what was moved. The consumer refused it again meanwhile, or it lay there twice.\n",
+			terminal.Count(r.Again, "copy"))
+	}
 	switch {
 	case r.Interrupted:
 		fmt.Fprintln(out, "\nInterrupted. Nothing is lost: the same command goes on with the rest.")

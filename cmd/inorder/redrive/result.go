@@ -19,6 +19,7 @@ type Result struct {
 	Looked    int `json:"looked"`              // messages that were looked at
 	Matching  int `json:"matching"`            // of them, those that are meant
 	Moved     int `json:"moved"`               // of them, those that are in the events queue now
+	Again     int `json:"again,omitzero"`      // of what was moved, copies that came back or lay there twice: they stay
 	StoppedAt int `json:"stopped_at,omitzero"` // more than these are not looked at in one run
 	Limit     int `json:"limit,omitzero"`
 

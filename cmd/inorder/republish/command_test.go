@@ -116,6 +116,7 @@ func TestMarksAreAskedFor(t *testing.T) {
 	c.Force = true
 	w.shows("error-source.golden", stack.ExitFailed, c)
 	w.shows("error-state-many.golden", stack.ExitFailed, w.command("plan", "p1", "8-9"))
+	w.shows("error-state-highest.golden", stack.ExitFailed, w.command("plan", "p1", "9223372036854775807")) // and it ends
 }
 
 // What is here, or nobody has heard of, is asked for only with --force; what lies beyond the window never.

@@ -90,9 +90,12 @@ func (w wish) tooMany() error {
 func (w wish) onlyMissing() error {
 	var others []events.Range
 	for _, r := range w.asked {
-		for n := r.First; n <= r.Last; n++ {
+		for n := r.First; ; n++ {
 			if !w.lacks(n) {
 				others = append(others, events.Range{First: n, Last: n})
+			}
+			if n == r.Last { // which may be the highest number there is
+				break
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func (p printer) ranges(label string, ranges []events.Range, meaning string) {
 	if len(ranges) == 0 {
 		return
 	}
-	p.line(label, fmt.Sprintf("%-12s%s: %s", terminal.Count(terminal.Numbers(ranges), "number"), meaning, terminal.Ranges(ranges, p.width > 0)))
+	p.line(label, fmt.Sprintf("%-11s %s: %s", terminal.Count(terminal.Numbers(ranges), "number"), meaning, terminal.Ranges(ranges, p.width > 0)))
 }
 
 func (p printer) effects(is func(would, did string) string) string {
