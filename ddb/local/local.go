@@ -95,7 +95,7 @@ func startBest(ctx context.Context) (*Engine, error) {
 		return nil, err
 	}
 	engine.Note = "dynoxide is not installed here, so this runs on minidyn, which is not exact with numbers " +
-		"and cannot keep partial states (clock: attribute or source): `make tools` installs dynoxide."
+		"and cannot keep partial states (clock: attribute or source): `make tools` in the project installs dynoxide, and DYNOXIDE names one elsewhere."
 	return engine, nil
 }
 

@@ -19,7 +19,7 @@ type Command struct {
 	backend.Choice
 	Events  int    `help:"How many events happen on the day." default:"5000"`
 	Workers int    `help:"How many workers consume at once." default:"12"`
-	Seed    uint64 `help:"Decides what happens, how it arrives and which workers die." default:"1"`
+	Seed    uint64 `help:"Decides what happens and what is lost; how workers meet, and die, differs from run to run." default:"1"`
 	Report  string `help:"Write the report as one HTML page, too." type:"path" placeholder:"FILE"`
 	JSON    bool   `name:"json" help:"Print the report as JSON."`
 
