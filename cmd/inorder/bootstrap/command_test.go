@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -203,19 +204,27 @@ func TestFaults(t *testing.T) {
 // Where the database fails it ends, says how far it is, and goes on when it is run again; Ctrl-C is no different.
 func TestItGoesOnWhereItEnded(t *testing.T) {
 	w := start(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var run atomic.Int32 // requests of an earlier one may still be on their way
+	run.Store(1)
 	w.Denies = func(operation string, body []byte) bool {
-		return operation == "PutItem" && bytes.Contains(body, []byte("ledger/a2"))
+		switch run.Load() {
+		case 1:
+			return operation == "PutItem" && bytes.Contains(body, []byte("ledger/a2"))
+		case 2:
+			stop()
+		}
+		return false
 	}
 	out, code := w.run(t.Context(), yes(w.command("testdata/many.jsonl")))
 	if code != stack.ExitFailed || !strings.Contains(out, "line 3: ") || !strings.Contains(out, "run it again for the rest") {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	w.Denies = func(string, []byte) bool { stop(); return false }
+	run.Store(2)
 	if out, code := w.run(ctx, yes(w.command("testdata/many.jsonl"))); code != stack.ExitFailed || !strings.Contains(out, "It ended early") {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	w.Denies = nil
+	run.Store(3)
 	if out, code := w.run(t.Context(), yes(w.command("testdata/many.jsonl"))); code != stack.ExitDone {
 		t.Errorf("exit %d: %s", code, out)
 	}
