@@ -183,23 +183,23 @@ func (s *Stream) void(e *Event, r *record) *Refusal {
 	if len(e.Ranges) == 0 {
 		return badRanges()
 	}
-	e.Ranges = joined(e.Ranges)
+	e.Ranges = JoinRanges(e.Ranges)
 	return nil
 }
 
-// joined puts ranges in order and makes one of those that overlap or touch: so a message's size bounds what there is to
-// do about it, however often its ranges name a number.
-func joined(ranges []Range) []Range {
+// JoinRanges puts ranges in order and makes one of those that overlap or touch: so a message's size bounds what there is
+// to do about it, however often its ranges name a number. What is passed in stays as it is.
+func JoinRanges(ranges []Range) (joined []Range) {
+	ranges = slices.Clone(ranges)
 	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.First, b.First) })
-	out := ranges[:1]
-	for _, r := range ranges[1:] {
-		if last := &out[len(out)-1].Last; r.First-1 <= *last {
-			*last = max(*last, r.Last)
+	for _, r := range ranges {
+		if n := len(joined); n > 0 && r.First-1 <= joined[n-1].Last {
+			joined[n-1].Last = max(joined[n-1].Last, r.Last)
 			continue
 		}
-		out = append(out, r)
+		joined = append(joined, r)
 	}
-	return out
+	return joined
 }
 
 func badRanges() *Refusal {

@@ -1,29 +1,19 @@
 package functions
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"inorder/events"
 )
 
-// joined puts ranges in order and makes one of those that overlap or touch.
+// joined is events.JoinRanges for ranges that somebody sent.
 func joined(ranges []events.Range) ([]events.Range, error) {
-	sorted := slices.Clone(ranges)
-	slices.SortFunc(sorted, func(a, b events.Range) int { return cmp.Compare(a.First, b.First) })
-	var out []events.Range
-	for _, r := range sorted {
+	for _, r := range ranges {
 		if r.First < 1 || r.Last < r.First {
 			return nil, fmt.Errorf("%w: the range [%d,%d]", errBadMessage, r.First, r.Last)
 		}
-		if n := len(out); n > 0 && r.First-1 <= out[n-1].Last {
-			out[n-1].Last = max(out[n-1].Last, r.Last)
-			continue
-		}
-		out = append(out, r)
 	}
-	return out, nil
+	return events.JoinRanges(ranges), nil
 }
 
 // within reports whether ranges hold at most so many numbers. No sum runs over.

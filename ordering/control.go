@@ -1,11 +1,6 @@
 package ordering
 
-import (
-	"cmp"
-	"slices"
-
-	"inorder/events"
-)
+import "inorder/events"
 
 // control judges what is said about numbers. It is applied whatever the entity has, and changes it only where that is
 // news. What lies beyond the window comes back, like an event that does.
@@ -70,9 +65,9 @@ func (p *deltaPlan) control(in deltaInput, counted []*job, j *job) {
 		if news := p.void(in, span, counted, j.Event); news {
 			p.landed[j] = done
 		}
-		if beyond := slices.MaxFunc(j.Event.Ranges, func(a, b Range) int { return cmp.Compare(a.Last, b.Last) }); beyond.Last > span.Last {
+		if last := j.Event.Ranges[len(j.Event.Ranges)-1].Last; last > span.Last { // they ascend
 			p.fresh = true
-			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(beyond.Last, in.stream, span)}
+			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(last, in.stream, span)}
 		}
 	}
 	if _, lands := p.landed[j]; !lands {

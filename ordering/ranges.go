@@ -1,9 +1,10 @@
 package ordering
 
 import (
-	"cmp"
 	"iter"
 	"slices"
+
+	"inorder/events"
 )
 
 // remember adds skipped numbers to those that an entity remembers.
@@ -18,17 +19,7 @@ const maxSkipped = 1000
 
 // addRange returns ascending, disjoint ranges with one more in them, neighbours joined.
 func addRange(ranges []Range, r Range) []Range {
-	out := make([]Range, 0, len(ranges)+1)
-	for _, other := range ranges {
-		if other.Last < r.First-1 || r.Last < other.First-1 {
-			out = append(out, other)
-			continue
-		}
-		r.First, r.Last = min(r.First, other.First), max(r.Last, other.Last)
-	}
-	out = append(out, r)
-	slices.SortFunc(out, func(a, b Range) int { return cmp.Compare(a.First, b.First) })
-	return out
+	return events.JoinRanges(append(slices.Clip(ranges), r))
 }
 
 // between yields the numbers from first to last, which may be the highest there is.

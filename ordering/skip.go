@@ -48,11 +48,11 @@ func (k *Keeper) Skip(ctx context.Context, key Key, s *events.Stream, order Skip
 	}
 	switch s.Mode {
 	case events.Step:
-		return done, k.skipSteps(ctx, key, s, order, &done)
+		err = k.skipSteps(ctx, key, s, order, &done)
 	case events.Delta, events.State:
-		return done, k.skipWhole(ctx, key, s, order, &done)
+		err = k.skipWhole(ctx, key, s, order, &done)
 	}
-	return done, nil
+	return done, err
 }
 
 // refuse reports why an order cannot be followed.
