@@ -69,7 +69,8 @@ func record(text []byte) (awsevents.SQSMessage, bool) {
 	switch {
 	case has("body") && has("messageId", "receiptHandle"):
 		var r awsevents.SQSMessage
-		return r, json.Unmarshal(text, &r) == nil
+		err := json.Unmarshal(text, &r)
+		return r, err == nil
 	case has("Body") && has("MessageId", "ReceiptHandle"):
 		var r received
 		err := json.Unmarshal(text, &r)
