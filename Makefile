@@ -39,7 +39,7 @@ BROWSER := $(or $(INORDER_BROWSER),$(TOOLS)/chromium)
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint bench bench-sweep fuzz tools clean
+.PHONY: help demo test unit lint bench bench-sweep fuzz tools clean build-ConsumerFunction build-SweeperFunction build-RelayFunction
 
 help: ## this list
 	@awk 'BEGIN {FS = ": .*?## "} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,24 @@ bench-sweep: ## what one sweep calls: 100,000 parked rows in 50 entities, one of
 bench-sweep: $(ENGINE)
 	INORDER_ENGINE=dynoxide go test -run '^TestSweepCost$$' -count=1 -v ./functions -args -swept-rows 100000
 
+# What `sam build` calls for each function of template.yaml, from its CodeUri: it sets ARTIFACTS_DIR. ARCHITECTURE must be
+# the template's parameter of that name: a binary for another machine does not start.
+ARCHITECTURE ?= arm64
+GOARCH_arm64  := arm64
+GOARCH_x86_64 := amd64
+# What the functions say when they start: which code it is that runs.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+build-ConsumerFunction: FOLDER := consumer
+build-SweeperFunction: FOLDER := sweeper
+build-RelayFunction: FOLDER := relay
+build-ConsumerFunction build-SweeperFunction build-RelayFunction:
+	@: $(or $(ARTIFACTS_DIR),$(error `sam build` calls $@: it says in ARTIFACTS_DIR where the function is to go)) \
+		$(or $(GOARCH_$(ARCHITECTURE)),$(error ARCHITECTURE must be arm64 or x86_64: $(ARCHITECTURE)))
+	GOOS=linux GOARCH=$(GOARCH_$(ARCHITECTURE)) CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc \
+		-ldflags '-s -w -X inorder/functions.Version=$(VERSION)' -o $(ARTIFACTS_DIR)/bootstrap ./functions/$(FOLDER)
+	cp events/streams.yaml $(ARTIFACTS_DIR)/streams.yaml
+
 fuzz: ## each fuzz target for FUZZTIME (20s)
 fuzz:
 	@dirs=$$({ grep -rlE '^func Fuzz' --include='*_test.go' . || true; } | xargs -r -n1 dirname | sort -u); \
@@ -87,7 +105,7 @@ tools: ## install the pinned tools into .tools/
 tools: $(GOLANGCI) $(ENGINE) $(BROWSER) $(POSTGRESQL)
 
 clean: ## remove what builds and runs leave behind; .tools/ stays
-	rm -rf bin coverage* *.html *.out *.prof
+	rm -rf bin .aws-sam coverage* *.html *.out *.prof
 
 # The version is in the file's name, so that changing a pin installs anew.
 $(GOLANGCI):

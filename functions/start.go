@@ -33,7 +33,9 @@ func StartConsumer(ctx context.Context, getenv func(string) string, out io.Write
 	if err != nil {
 		return nil, err
 	}
-	return NewConsumer(settings.parts(settings.store(cfg), newSQS(cfg), out, now, projections)), nil
+	parts := settings.parts(settings.store(cfg), newSQS(cfg), out, now, projections)
+	logStart(ctx, parts.Log, "consumer", settings.Streams.Consumer)
+	return NewConsumer(parts), nil
 }
 
 func loadAWS(ctx context.Context) (aws.Config, error) {

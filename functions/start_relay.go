@@ -22,6 +22,8 @@ func StartRelay(ctx context.Context, getenv func(string) string, out io.Writer, 
 	if err != nil {
 		return nil, err
 	}
+	log := NewLogger(out, settings.LogLevel)
+	logStart(ctx, log, "relay", settings.Streams.Consumer)
 	return NewRelay(RelayParts{
 		Streams:      settings.Streams,
 		Outbox:       &ddb.Outbox{API: ddb.NewClient(cfg, ddb.ClientOptions{}), Table: settings.OutboxTable, Now: now},
@@ -30,7 +32,7 @@ func StartRelay(ctx context.Context, getenv func(string) string, out io.Writer, 
 		RepublishURL: settings.RepublishURL,
 		MarkDelay:    settings.MarkDelay,
 		Metrics:      out,
-		Log:          NewLogger(out, settings.LogLevel),
+		Log:          log,
 		Now:          now,
 	}), nil
 }

@@ -22,8 +22,10 @@ func StartSweeper(ctx context.Context, getenv func(string) string, out io.Writer
 		return nil, err
 	}
 	store := settings.store(cfg)
+	parts := settings.parts(store, newSQS(cfg), out, now, projections)
+	logStart(ctx, parts.Log, "sweeper", settings.Streams.Consumer)
 	return NewSweeper(SweeperParts{
-		Parts:        settings.parts(store, newSQS(cfg), out, now, projections),
+		Parts:        parts,
 		Upkeep:       store,
 		RepublishURL: settings.RepublishURL,
 	}), nil

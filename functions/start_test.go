@@ -13,6 +13,7 @@ import (
 
 	awsevents "github.com/aws/aws-lambda-go/events"
 
+	"inorder/ddb"
 	"inorder/ordering"
 )
 
@@ -39,6 +40,9 @@ func TestStartedConsumerWithoutDatabase(t *testing.T) {
 	if err != nil || len(got.BatchItemFailures) != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
+	if !strings.Contains(out.String(), `"msg":"started","function":"consumer","version":"unknown","consumer":"c"}`) {
+		t.Errorf("no word of what started: %s", out.String())
+	}
 	if !strings.Contains(out.String(), `"events_deferred_total":1`) || !strings.Contains(out.String(), `"disposition":"deferred"`) {
 		t.Errorf("said: %s", out.String())
 	}
@@ -50,6 +54,26 @@ func TestStartNeedsARegion(t *testing.T) {
 	t.Setenv("AWS_DEFAULT_REGION", "")
 	streams := "consumer: c\nstreams:\n  - {name: doc, types: [DocSet], mode: state, clock: entity}\n"
 	if _, err := StartConsumer(t.Context(), environment(t, streams), &bytes.Buffer{}, time.Now, nil); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A producer's outbox is what its variables say, and every wrong one is named.
+func TestStartOutbox(t *testing.T) {
+	awsEnvironment(t)
+	vars := map[string]string{"OUTBOX_TABLE": "shop-outbox", "OUTBOX_TTL": "40d"}
+	getenv := func(name string) string { return vars[name] }
+	outbox, err := StartOutbox(t.Context(), getenv, time.Now)
+	if err != nil || outbox.Table != "shop-outbox" || outbox.TTL != 40*24*time.Hour || outbox.API == nil || outbox.Now == nil {
+		t.Errorf("%+v, %v", outbox, err)
+	}
+	delete(vars, "OUTBOX_TTL")
+	if outbox, err = StartOutbox(t.Context(), getenv, time.Now); err != nil || outbox.TTL != ddb.OutboxTTL {
+		t.Errorf("without OUTBOX_TTL: %+v, %v", outbox, err)
+	}
+	vars = map[string]string{"OUTBOX_TTL": "soon"}
+	_, err = StartOutbox(t.Context(), getenv, time.Now)
+	if err == nil || !strings.Contains(err.Error(), "OUTBOX_TABLE is not set") || !strings.Contains(err.Error(), "OUTBOX_TTL: ") {
 		t.Errorf("got %v", err)
 	}
 }
