@@ -1,0 +1,9 @@
+// Package template reads template.yaml as CloudFormation does, so that tests can compare it with the code.
+//
+// Three views of it, each made of the one before:
+//
+//	Read        the file, with its short tags in their long form
+//	Transform   what SAM makes of it, with the resources, roles and permissions that SAM adds
+//	Deploy      what CloudFormation makes of either with given parameters: no condition, reference or function is left, and
+//	            every name, ARN and URL is what it would be in account 123456789012
+package template
