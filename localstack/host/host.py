@@ -62,6 +62,7 @@ os.makedirs(tempfile.tempdir, exist_ok=True)
 from localstack import config, constants  # noqa: E402
 from localstack.runtime.main import main  # noqa: E402
 from localstack.runtime.server import twisted  # noqa: E402
+from localstack.services.cloudformation.engine.v2 import change_set_model, change_set_model_preproc  # noqa: E402
 from localstack.services.dynamodb import utils as dynamodb_utils  # noqa: E402
 from localstack.services.dynamodb.server import DynamodbServer  # noqa: E402
 from localstack.services.dynamodbstreams.v2.provider import DynamoDBStreamsProvider  # noqa: E402
@@ -130,6 +131,17 @@ def poll(worker):
             worker._shutdown_event.wait(config.LAMBDA_EVENT_SOURCE_MAPPING_MAX_BACKOFF_ON_EMPTY_POLL_SEC)
 
 
+def visit_resource(preproc, node_resource, visit=change_set_model_preproc.ChangeSetModelPreproc.visit_node_resource):
+    """A resource that is not there, by its condition, may refer to others that are not there. LocalStack 4.14 knows it."""
+    if not change_set_model.is_nothing(node_resource.condition_reference):
+        condition = preproc._resolve_resource_condition_reference(node_resource.condition_reference)
+        if condition.before is not True and condition.after is not True:
+            return change_set_model_preproc.PreprocEntityDelta(
+                before=change_set_model.Nothing, after=change_set_model.Nothing
+            )
+    return visit(preproc, node_resource)
+
+
 def patch():
     # LocalStack binds every IPv4 address of the machine, whatever host GATEWAY_LISTEN names.
     twisted.endpoints.TCP4ServerEndpoint = functools.partial(
@@ -137,6 +149,7 @@ def patch():
     )
     for name in ("_ddb_local_arn_pattern", "_ddb_local_exception_arn_pattern"):
         setattr(dynamodb_utils, name, of_dynoxide_too(getattr(dynamodb_utils, name)))
+    change_set_model_preproc.ChangeSetModelPreproc.visit_node_resource = visit_resource
     DynamodbServer.do_start_thread = start_dynoxide
     DynamoDBStreamsProvider.modify_stream_arn_for_ddb_local = stream_arn
     sqs_poller.transform_into_events = sqs_events

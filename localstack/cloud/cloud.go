@@ -1,0 +1,148 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+)
+
+// LocalStack takes any key, and every region by itself; these are fixed so that it never sees the user's own.
+const (
+	Region    = "us-east-1"
+	accessKey = "test"
+	secretKey = "test"
+)
+
+// Options say how a Cloud is to run. The zero value is right for a test.
+type Options struct {
+	Mode     string    // Auto, which is the default, Docker or Host
+	Port     int       // on 127.0.0.1; 0 is any that is free
+	Folder   string    // all that it writes; Stop removes it. Empty is a new one in the project's .cloud/
+	Detached bool      // it lives on when this process ends: Open finds it again in its folder
+	Progress io.Writer // a line for each step and now and then; nil is nowhere
+}
+
+// Cloud is a LocalStack that runs.
+type Cloud struct {
+	state
+	folder   string
+	progress io.Writer
+	engine   engine
+}
+
+// engine is what a LocalStack runs in.
+type engine interface {
+	alive() bool       // false only where it is sure that it has ended
+	stop() error       // returns when it is gone; stopping one that is gone is fine
+	lastWords() string // the end of its log
+}
+
+// Start starts a LocalStack and returns when it answers. The context bounds the start only; the Cloud runs until Stop.
+// The error of a tool that is not there is a [*MissingError].
+func Start(ctx context.Context, o Options) (*Cloud, error) {
+	mode, err := choose(ctx, o.Mode)
+	if err != nil {
+		return nil, err
+	}
+	root, err := projectRoot()
+	if err != nil {
+		return nil, err
+	}
+	c := &Cloud{folder: o.Folder, progress: o.Progress, state: state{Mode: mode}}
+	if c.progress == nil {
+		c.progress = io.Discard
+	}
+	if err := c.makeFolder(root); err != nil {
+		return nil, err
+	}
+	port, err := pickPort(o.Port)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(c.folder))
+	}
+	c.Address = fmt.Sprintf("http://127.0.0.1:%d", port)
+	err = c.step("starting LocalStack, mode "+mode, func() error { return c.launch(ctx, root, port, o.Detached) })
+	if err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
+}
+
+func (c *Cloud) launch(ctx context.Context, root string, port int, detached bool) (err error) {
+	if c.Mode == Docker {
+		err = c.startDocker(ctx, root, port, detached)
+	} else {
+		err = c.startHost(ctx, root, port, detached)
+	}
+	if err != nil {
+		return err
+	}
+	// Before it answers: whoever gives up waiting can find it and stop it.
+	if err := c.save(c.folder); err != nil {
+		return err
+	}
+	if c.Version, err = c.await(ctx); err != nil {
+		return fmt.Errorf("%w; the last that it said:\n%s", err, indent(c.engine.lastWords()))
+	}
+	return c.save(c.folder)
+}
+
+// Open finds the detached Cloud of a folder. The error is a [*NotRunningError] where there is none.
+func Open(folder string, progress io.Writer) (*Cloud, error) {
+	s, err := load(folder)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cloud{state: s, folder: folder, progress: progress}
+	if s.Mode == Docker {
+		c.engine = &container{project: s.Project, folder: folder, compose: s.Compose, port: s.port()}
+	} else {
+		c.engine = &host{pid: s.PID, started: s.Started, log: filepath.Join(folder, logName)}
+	}
+	if !c.engine.alive() {
+		return c, &NotRunningError{Folder: folder, Was: s.Address, Said: c.engine.lastWords()}
+	}
+	return c, nil
+}
+
+// Stop ends the Cloud, and removes its folder and all that is in it. Stopping twice is fine.
+func (c *Cloud) Stop() error {
+	var stopped error
+	if c.engine != nil {
+		stopped = c.engine.stop()
+	}
+	return errors.Join(stopped, os.RemoveAll(c.folder))
+}
+
+// Endpoint is the address of every service.
+func (c *Cloud) Endpoint() string { return c.Address }
+
+// String says what this is: engine, versions and address.
+func (c *Cloud) String() string {
+	return fmt.Sprintf("LocalStack %s %s at %s", c.Version, c.How, c.Address)
+}
+
+// Config is for any client of the AWS SDK. It takes nothing from the environment. A client of S3 needs UsePathStyle.
+func (c *Cloud) Config() aws.Config {
+	return aws.Config{
+		Region:       Region,
+		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
+		BaseEndpoint: aws.String(c.Address),
+		HTTPClient:   client,
+	}
+}
+
+// client keeps away from proxies: 127.0.0.1 is behind nobody's.
+var client = func() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.Proxy = nil
+	t.MaxIdleConnsPerHost = 64 // tests send from many goroutines
+	return &http.Client{Transport: t, Timeout: 2 * time.Minute}
+}()

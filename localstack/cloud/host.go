@@ -1,0 +1,118 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// host is a LocalStack without Docker: one Python process, which takes its functions and its DynamoDB along when it ends.
+type host struct {
+	pid     int
+	started string
+	log     string
+}
+
+func (c *Cloud) startHost(ctx context.Context, root string, port int, detached bool) error {
+	python, err := tool("LocalStack", root, LocalStackVariable, "localstack", "bin", "python")
+	if err != nil {
+		return err
+	}
+	dynoxide, err := tool("dynoxide", root, DynoxideVariable, "dynoxide")
+	if err != nil {
+		return err
+	}
+	if err := inPath("setpriv"); err != nil {
+		return fmt.Errorf("%w: it comes with util-linux, and ties the functions' lives to LocalStack's", err)
+	}
+	version, err := exec.CommandContext(ctx, dynoxide, "--version").Output()
+	if err != nil {
+		return fmt.Errorf("ask %s for its version: %w", dynoxide, err)
+	}
+	c.How = "without Docker: functions are processes, DynamoDB is " + strings.TrimSpace(string(version))
+	cmd := exec.Command(python, filepath.Join(root, "localstack", "host", "host.py"),
+		"--folder", c.folder, "--port", strconv.Itoa(port), "--dynoxide", dynoxide)
+	cmd.Env, cmd.Dir = hostEnvironment(os.Environ()), c.folder
+	return c.spawnHost(cmd, detached)
+}
+
+func (c *Cloud) spawnHost(cmd *exec.Cmd, detached bool) error {
+	log, err := os.OpenFile(filepath.Join(c.folder, logName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if detached {
+		detach(cmd)
+	} else {
+		tie(cmd)
+	}
+	if err := launch(cmd); err != nil {
+		return fmt.Errorf("start LocalStack: %w", err)
+	}
+	c.PID, c.Started = cmd.Process.Pid, startOf(cmd.Process.Pid)
+	c.engine = &host{pid: c.PID, started: c.Started, log: log.Name()}
+	return nil
+}
+
+// hostEnvironment is what LocalStack may know of the user's environment: it reads some hundred variables, with names as
+// common as DEBUG, and which of them are good for us host.py says.
+func hostEnvironment(all []string) []string {
+	environment := []string{"PYTHONDONTWRITEBYTECODE=1", "NO_PROXY=127.0.0.1,localhost"}
+	for _, one := range all {
+		switch name, _, _ := strings.Cut(one, "="); name {
+		case "PATH", "HOME", "LANG", "LC_ALL":
+			environment = append(environment, one)
+		}
+	}
+	return environment
+}
+
+func (h *host) alive() bool { return h.started != "" && startOf(h.pid) == h.started }
+
+const (
+	goneTimeout = 10 * time.Second // a killed process is gone in milliseconds
+	gonePoll    = 5 * time.Millisecond
+)
+
+// stop kills: there is nothing to save. The kernel kills what the host has started before the host itself is gone.
+func (h *host) stop() error {
+	if !h.alive() {
+		return nil
+	}
+	kill(h.pid)
+	for deadline := time.Now().Add(goneTimeout); h.alive(); time.Sleep(gonePoll) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("LocalStack, process %d, does not end", h.pid)
+		}
+	}
+	return nil
+}
+
+const lastWords = 4096
+
+func (h *host) lastWords() string {
+	file, err := os.Open(h.log)
+	if err != nil {
+		return err.Error()
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err.Error()
+	}
+	text := make([]byte, min(info.Size(), lastWords))
+	if _, err := file.ReadAt(text, info.Size()-int64(len(text))); err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+var errEnded = errors.New("LocalStack ended before it answered")

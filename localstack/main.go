@@ -1,0 +1,107 @@
+// Command localstack is the project's local cloud in a terminal: `make cloud-up cloud-deploy cloud-down` call it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/alecthomas/kong"
+
+	"inorder/localstack/cloud"
+)
+
+type commands struct {
+	Up     upCommand     `cmd:"" help:"Start LocalStack in the background."`
+	Deploy deployCommand `cmd:"" help:"Build the functions and deploy template.yaml to it."`
+	Send   sendCommand   `cmd:"" help:"Send messages to the deployed queue."`
+	Status statusCommand `cmd:"" help:"Say what runs."`
+	Down   downCommand   `cmd:"" help:"Stop LocalStack, and remove all that it kept."`
+}
+
+// A command prints what it found out to out, and to notes how it goes on.
+type command interface {
+	Run(ctx context.Context, out, notes io.Writer) error
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := localstack(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code) //nolint:forbidigo // this is main
+}
+
+// localstack returns the exit code: 0 when it is done, 1 when it failed, 2 when it cannot be done as it was asked for.
+func localstack(ctx context.Context, args []string, out, notes io.Writer) int {
+	helped := false // kong shows the help itself, and then would exit
+	parser := kong.Must(&commands{}, kong.Name("localstack"), kong.Writers(out, notes),
+		kong.Description("A cloud on this machine to deploy to."), kong.Exit(func(int) { helped = true }))
+	chosen, err := parser.Parse(args)
+	switch {
+	case helped:
+		return 0
+	case err != nil:
+		fmt.Fprintf(notes, "localstack: %v (see --help)\n", err)
+		return 2
+	}
+	if err := chosen.Selected().Target.Addr().Interface().(command).Run(ctx, out, notes); err != nil {
+		fmt.Fprintf(notes, "localstack: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// Place is where the cloud of `up` lives.
+type Place struct {
+	Folder string `help:"Where it keeps its state (default: .cloud/up in the project)." placeholder:"FOLDER"`
+}
+
+func (p *Place) folder() (string, error) {
+	if p.Folder != "" {
+		return filepath.Abs(p.Folder)
+	}
+	above, err := cloud.Folder()
+	return filepath.Join(above, "up"), err
+}
+
+func (p *Place) open(notes io.Writer) (*cloud.Cloud, error) {
+	folder, err := p.folder()
+	if err != nil {
+		return nil, err
+	}
+	return cloud.Open(folder, notes)
+}
+
+type statusCommand struct{ Place }
+
+func (s *statusCommand) Run(_ context.Context, out, notes io.Writer) error {
+	c, err := s.open(notes)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, c)
+	return nil
+}
+
+type downCommand struct{ Place }
+
+// Run also removes what a cloud that ended by itself has left.
+func (d *downCommand) Run(_ context.Context, out, notes io.Writer) error {
+	c, err := d.open(notes)
+	if ended := (*cloud.NotRunningError)(nil); err != nil && !errors.As(err, &ended) {
+		return err
+	}
+	if c == nil {
+		fmt.Fprintln(out, "no local cloud runs here")
+		return nil
+	}
+	if err := c.Stop(); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "stopped, and its state is removed")
+	return nil
+}
