@@ -94,6 +94,30 @@ func TestLogSizesAreDocumented(t *testing.T) {
 	}
 }
 
+// The page counts the alarms of a deployment with the template's defaults, which has no webhook address, by the metrics that
+// they read: so they are billed.
+func TestAlarmsAreCounted(t *testing.T) {
+	text, err := os.ReadFile("../docs/costs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := os.ReadFile("../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := 0
+	for _, resource := range regexp.MustCompile(`(?m)^  \w+:$`).Split(string(template), -1) {
+		if strings.Contains(resource, "Type: AWS::CloudWatch::Alarm") && !strings.Contains(resource, "Condition: HasIngress") {
+			metrics += max(1, strings.Count(resource, "MetricStat:"))
+		}
+	}
+	for _, row := range tableOf(t, text, "a month") {
+		if row["meter"] == "alarm metric" && number64(t, row["how many"]) != float64(metrics) {
+			t.Errorf("the alarms read %d metrics, and the page says %s", metrics, row["how many"])
+		}
+	}
+}
+
 // logSizes are those of one event that waits, of the metrics of ten that are applied, and of all gauges.
 func logSizes(t *testing.T) map[string]float64 {
 	t.Helper()
