@@ -45,17 +45,3 @@ func needSAM(t *testing.T) *SAM {
 	}
 	return s
 }
-
-// The template is one that SAM and CloudFormation take, with the parameters that it has of itself.
-func TestTemplateDeploys(t *testing.T) {
-	if _, err := source(t).Deploy(nil); err != nil {
-		t.Error(err)
-	}
-	transformed, err := needSAM(t).Transform(source(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := transformed.Deploy(nil); err != nil {
-		t.Error(err)
-	}
-}

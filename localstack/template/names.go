@@ -9,6 +9,8 @@ import (
 const (
 	Account = "123456789012"
 	Region  = "eu-west-1"
+
+	streamLabel = "2026-01-01T00:00:00.000" // when a table's stream began
 )
 
 var pseudo = map[string]any{
@@ -118,7 +120,7 @@ func (d *deployment) attribute(id, name string) any {
 	case prefix == "":
 		return d.physical(r)
 	case name == "StreamArn":
-		return arn(service, kind+d.physical(r)+"/stream/2026-01-01T00:00:00.000")
+		return arn(service, kind+d.physical(r)+"/stream/"+streamLabel)
 	case service == "logs":
 		return arn(service, kind+d.physical(r)+":*") // "AWS::Logs::LogGroup": Arn ends with it
 	default:

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -71,6 +72,14 @@ func allowed(body map[string]any, value string) error {
 		return fmt.Errorf("%s is not between %v and %v", value, body["MinValue"], body["MaxValue"])
 	}
 	return nil
+}
+
+// Refuses says why a template does not take some parameters: each by itself, and by its rules.
+func (t Template) Refuses(parameters map[string]string) error {
+	d := deployment{template: t, stack: &Stack{Conditions: map[string]bool{}}, under: map[string]bool{}}
+	d.stack.Parameters = d.parameters(parameters)
+	d.rules()
+	return errors.Join(d.faults...)
 }
 
 // rules judges the template's assertions over its parameters.

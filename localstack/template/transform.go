@@ -46,11 +46,14 @@ func (s *SAM) Close() error {
 	return errors.Join(s.in.Close(), s.cmd.Wait())
 }
 
-// Transform makes CloudFormation of a SAM template.
-func (s *SAM) Transform(t Template) (Template, error) {
+// Transform makes CloudFormation of a SAM template. As on AWS it knows the parameters: some of what it writes depends on them.
+func (s *SAM) Transform(t Template, parameters map[string]string) (Template, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	line, err := json.Marshal(t)
+	if parameters == nil {
+		parameters = map[string]string{}
+	}
+	line, err := json.Marshal(map[string]any{"template": t, "parameters": parameters})
 	if err != nil {
 		return nil, err
 	}

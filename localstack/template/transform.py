@@ -1,4 +1,4 @@
-"""Makes CloudFormation of SAM: one template a line in, one a line out, or {"error": why}. All as JSON.
+"""Makes CloudFormation of SAM: {"template": ..., "parameters": ...} a line in, a template a line out, or {"error": why}.
 
 SAM's own library does it, the one that transforms a template on AWS. It asks AWS for nothing here: the one thing that it
 would ask for is the list of managed policies, of which the template names none.
@@ -30,10 +30,10 @@ def package(template):
 
 
 def answer(line):
-    template = json.loads(line)
-    package(template)
+    asked = json.loads(line)
+    package(asked["template"])
     try:
-        return transform(template, {}, NoManagedPolicies(), passthrough_metadata=True)
+        return transform(asked["template"], asked["parameters"], NoManagedPolicies(), passthrough_metadata=True)
     except InvalidDocumentException as e:
         return {"error": "; ".join(cause.message for cause in e.causes)}
 

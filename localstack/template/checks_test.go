@@ -1,0 +1,108 @@
+package template
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// views are a template as the checks look at it.
+type views struct {
+	t           *testing.T
+	source      Template
+	transformed func() Template // by SAM; a test that asks for it is skipped where there is none
+}
+
+func viewsOf(t *testing.T, tpl Template) *views {
+	t.Helper()
+	return &views{t, tpl, sync.OnceValue(func() Template { return transform(t, tpl, nil) })}
+}
+
+func transform(t *testing.T, tpl Template, parameters map[string]string) Template {
+	t.Helper()
+	transformed, err := needSAM(t).Transform(tpl, parameters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return transformed
+}
+
+// A check returns what is wrong, in words. What it asks of the template is in its comment.
+type check func(v *views) (wrong []string)
+
+// checks are all of them, but those of alarms and dashboard, which are in alarms_test.go.
+var checks = map[string]check{
+	"functions":  checkFunctions,
+	"logs":       checkLogs,
+	"variables":  checkVariables,
+	"values":     checkValues,
+	"durations":  checkDurations,
+	"defaults":   checkDefaults,
+	"words":      checkWords,
+	"tables":     checkTables,
+	"keeping":    checkKeeping,
+	"outputs":    checkOutputs,
+	"queues":     checkQueues,
+	"senders":    checkSenders,
+	"visibility": checkVisibility,
+	"redrive":    checkRedrive,
+	"mappings":   checkMappings,
+	"sources":    checkSources,
+	"schedule":   checkSchedule,
+	"roles":      checkRoles,
+	"references": checkReferences,
+	"cycles":     checkCycles,
+}
+
+// TestTemplate compares template.yaml with the code, and with what this project promises of it.
+func TestTemplate(t *testing.T) {
+	for name, check := range checks {
+		t.Run(name, func(t *testing.T) {
+			wrong := check(viewsOf(t, source(t)))
+			for _, fault := range wrong {
+				if !slices.Contains(known[name], fault) {
+					t.Error(fault)
+				}
+			}
+			for _, fault := range without(known[name], wrong) {
+				t.Errorf("this is no longer wrong, so it is not known any more: %s", fault)
+			}
+		})
+	}
+}
+
+// known are the faults of the template that are not mended yet, by the check that finds them.
+var known = map[string][]string{
+	// SAM takes `Enabled: !Ref SweeperEnabled` for true whatever the parameter is. `State: !If [...]` it hands on.
+	"schedule": {"SweeperFunctionEveryMinute with SweeperEnabled false is ENABLED, want DISABLED"},
+	// A pattern such as [1-9][0-9]{0,4}(s|m|h|d) admits only what the functions take.
+	"durations": {
+		`GapDeadline may be "0h", and the code says: GAP_DEADLINE must be longer than nothing: "0h"`,
+		`ParkTtl may be "0h", and the code says: PARK_TTL must be longer than nothing: "0h"`,
+		`OutboxTtl may be "0h", and the code says: OUTBOX_TTL must be longer than nothing: "0h"`,
+	},
+}
+
+// What SAM writes depends on no parameter. So one transformed template does for all checks.
+func TestTransformDependsOnNoParameter(t *testing.T) {
+	once := transform(t, source(t), nil)
+	for name, parameters := range deployments {
+		if !reflect.DeepEqual(transform(t, source(t), parameters), once) {
+			t.Errorf("%s: SAM makes something else of it with these parameters", name)
+		}
+	}
+}
+
+// faults collects what is wrong.
+type faults []string
+
+func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+// want notes what is not as it should be.
+func (f *faults) want(what string, got, want any) {
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		f.add("%s is %v, want %v", what, got, want)
+	}
+}

@@ -1,0 +1,191 @@
+package template
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	longestRetention  = 14 * 24 * 3600   // seconds; "Amazon SQS message quotas", Amazon SQS Developer Guide
+	longestMessage    = 1 << 20          // bytes; the same
+	longestInvisible  = 12 * 60 * 60     // seconds; "Amazon SQS visibility timeout", the same
+	pollersPerTimeout = 6                // "Creating and configuring an Amazon SQS event source mapping", AWS Lambda Developer Guide
+	passing           = "RepublishQueue" // what was in it is asked for again
+)
+
+// Every queue is encrypted, takes TLS only and the longest messages, and keeps them as long as there is. It outlives the
+// stack, if what is in it would not come again.
+func checkQueues(v *views) (wrong []string) {
+	var f faults
+	each(v.source, func(name string, s *Stack) {
+		tls := s.tlsOnly()
+		for _, r := range s.Types("AWS::SQS::Queue") {
+			is := func(property string, got, want any) { f.want(name+": "+property+" of "+r.ID, got, want) }
+			queue := text(r.Properties["QueueName"])
+			is("the retention", r.Properties["MessageRetentionPeriod"], longestRetention)
+			is("the longest message", r.Properties["MaximumMessageSize"], longestMessage)
+			if key := s.Parameters["KmsKeyArn"]; key != "" {
+				is("the key", []any{r.Properties["KmsMasterKeyId"], r.Properties["SqsManagedSseEnabled"]}, []any{key, nil})
+			} else {
+				is("the encryption", []any{r.Properties["KmsMasterKeyId"], r.Properties["SqsManagedSseEnabled"]}, []any{nil, true})
+			}
+			is("whether its name is a FIFO queue's", strings.HasSuffix(queue, ".fifo"), r.Properties["FifoQueue"] == true)
+			is("being refused without TLS", tls[arn("sqs", queue)], true)
+			if r.ID != passing {
+				is("DeletionPolicy", r.DeletionPolicy, "Retain")
+				is("UpdateReplacePolicy", r.UpdateReplacePolicy, "Retain")
+			}
+		}
+		f.want(name+": the events queue is a FIFO queue", isFIFO(s.Resources["EventsQueue"]), s.Parameters["QueueType"] == "fifo" && s.Parameters["EventsQueueArn"] == "")
+		f.want(name+": the effects queue is a FIFO queue", isFIFO(s.Resources["EffectsQueue"]), true)
+	})
+	return f
+}
+
+func isFIFO(r *Resource) bool { return r != nil && r.Properties["FifoQueue"] == true }
+
+// tlsOnly are the ARNs of the queues that refuse whoever comes without TLS.
+func (s *Stack) tlsOnly() map[string]bool {
+	refuse := map[string]bool{}
+	for _, policy := range s.Types("AWS::SQS::QueuePolicy") {
+		for _, st := range statements(policy.Properties["PolicyDocument"]) {
+			for _, url := range toTexts(list(policy.Properties["Queues"])) {
+				queue := arn("sqs", url[strings.LastIndexByte(url, '/')+1:])
+				if st.effect == "Deny" && st.principal == "*" && slices.Equal(st.actions, []string{"sqs:*"}) && slices.Equal(st.resources, []string{queue}) &&
+					fmt.Sprint(st.condition) == "map[Bool:map[aws:SecureTransport:false]]" {
+					refuse[queue] = true
+				}
+			}
+		}
+	}
+	return refuse
+}
+
+// Nobody else may send to the events queue but whom the parameters name, each by the ARN of what sends. No other queue
+// lets anybody in by its policy.
+func checkSenders(v *views) (wrong []string) {
+	var f faults
+	each(v.source, func(name string, s *Stack) {
+		senders := map[string]any{}
+		for _, policy := range s.Types("AWS::SQS::QueuePolicy") {
+			for _, st := range statements(policy.Properties["PolicyDocument"]) {
+				if st.effect != "Allow" {
+					continue
+				}
+				if policy.ID != "EventsQueuePolicy" || st.principal == "*" || !slices.Contains(st.actions, "sqs:SendMessage") ||
+					len(without(st.actions, []string{"sqs:SendMessage", "sqs:GetQueueUrl"})) > 0 {
+					f.add("%s: %s lets somebody in: %v", name, policy.ID, st)
+				}
+				senders[st.principal] = st.condition
+			}
+		}
+		want := map[string]any{}
+		if s.Parameters["SenderTopicArn"] != "" {
+			want = map[string]any{
+				"sns.amazonaws.com": map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": senderTopic}},
+				"s3.amazonaws.com": map[string]any{
+					"ArnEquals": map[string]any{"aws:SourceArn": senderBucket}, "StringEquals": map[string]any{"aws:SourceAccount": Account},
+				},
+				"events.amazonaws.com":      map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": senderRule}},
+				"210987654321 310987654321": nil,
+			}
+		}
+		f.want(name+": who may send, and with which condition,", senders, want)
+	})
+	return f
+}
+
+// A message is not shown again while the invocation that has it may still run: for every Timeout that is allowed.
+func checkVisibility(v *views) (wrong []string) {
+	var f faults
+	section := map[string]any(v.source)
+	longestWindow, _ := number(At(section, "Parameters", "BatchWindowSeconds", "MaxValue"))
+	for _, timeout := range toTexts(list(At(section, "Parameters", "Timeout", "AllowedValues"))) {
+		s, _ := v.transformed().Deploy(map[string]string{"Timeout": timeout, "BatchWindowSeconds": fmt.Sprint(longestWindow)})
+		for _, mapping := range s.Types("AWS::Lambda::EventSourceMapping") {
+			queue := s.queue(text(mapping.Properties["EventSourceArn"]))
+			if queue == nil {
+				continue
+			}
+			function := s.function(text(mapping.Properties["FunctionName"]))
+			least := pollersPerTimeout*count(function.Properties["Timeout"]) + count(mapping.Properties["MaximumBatchingWindowInSeconds"])
+			if is := count(queue.Properties["VisibilityTimeout"]); is < least || is > longestInvisible {
+				f.add("with a timeout of %s s, %s hides a message for %d s, want %d s at least", timeout, queue.ID, is, least)
+			}
+		}
+	}
+	return f
+}
+
+// Where a queue has a dead-letter queue, each names the other, and nobody else; both are FIFO queues, or none. What a
+// function takes messages from has one; what only people take from lets no other queue use it.
+func checkRedrive(v *views) (wrong []string) {
+	var f faults
+	each(v.transformed(), func(name string, s *Stack) {
+		uses := map[string]*Resource{} // the queue that uses a dead-letter queue
+		for _, r := range s.Types("AWS::SQS::Queue") {
+			if policy := r.Properties["RedrivePolicy"]; policy != nil {
+				uses[text(At(policy, "deadLetterTargetArn"))] = r
+				tries := map[string]string{"EffectsQueue": "EffectsReceiveCount"}[r.ID]
+				if tries == "" {
+					tries = "ReceiveCount"
+				}
+				f.want(name+": how often a message of "+r.ID+" is tried", At(policy, "maxReceiveCount"), s.Parameters[tries])
+			}
+		}
+		for _, r := range s.Types("AWS::SQS::Queue") {
+			queue := arn("sqs", text(r.Properties["QueueName"]))
+			allow := r.Properties["RedriveAllowPolicy"]
+			user := uses[queue]
+			delete(uses, queue)
+			switch {
+			case user != nil:
+				source := arn("sqs", text(user.Properties["QueueName"]))
+				f.want(name+": who may use "+r.ID, []any{At(allow, "redrivePermission"), At(allow, "sourceQueueArns")}, []any{"byQueue", []any{source}})
+				f.want(name+": "+r.ID+" is a FIFO queue like "+user.ID, isFIFO(r), isFIFO(user))
+			case r.Properties["RedrivePolicy"] == nil && r.ID != "EffectsQueue":
+				f.want(name+": who may use "+r.ID, At(allow, "redrivePermission"), "denyAll")
+			}
+		}
+		for target, r := range uses {
+			f.add("%s: the dead-letter queue of %s is %s, which is not in the stack", name, r.ID, target)
+		}
+		for _, mapping := range s.Types("AWS::Lambda::EventSourceMapping") {
+			if queue := s.queue(text(mapping.Properties["EventSourceArn"])); queue != nil && queue.Properties["RedrivePolicy"] == nil {
+				f.add("%s: %s is taken by a function and has no dead-letter queue", name, queue.ID)
+			}
+		}
+		if s.Resources["EffectsQueue"] != nil {
+			f.want(name+": the effects queue has a dead-letter queue", s.Resources["EffectsQueue"].Properties["RedrivePolicy"] != nil, s.Parameters["EffectsReceiveCount"] != "0")
+		}
+	})
+	return f
+}
+
+// queue is the stack's queue of an ARN; nil where it is somebody else's.
+func (s *Stack) queue(queueARN string) *Resource {
+	for _, r := range s.Types("AWS::SQS::Queue") {
+		if arn("sqs", text(r.Properties["QueueName"])) == queueARN {
+			return r
+		}
+	}
+	return nil
+}
+
+// function is the stack's function of a name.
+func (s *Stack) function(name string) *Resource {
+	for _, r := range s.Types("AWS::Lambda::Function") {
+		if text(r.Properties["FunctionName"]) == name {
+			return r
+		}
+	}
+	return &Resource{}
+}
+
+// count is a whole number, or 0.
+func count(v any) int {
+	n, _ := strconv.Atoi(fmt.Sprint(v))
+	return n
+}
