@@ -104,6 +104,8 @@ fuzz:
 tools: ## install the pinned tools into .tools/
 tools: $(GOLANGCI) $(ENGINE) $(BROWSER) $(POSTGRESQL)
 
+include localstack/cloud.mk
+
 clean: ## remove what builds and runs leave behind; .tools/ stays
 	rm -rf bin .aws-sam coverage* *.html *.out *.prof
 
