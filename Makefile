@@ -12,6 +12,9 @@ DYNOXIDE_SHA512_linux-x64 := b011ea97127d00d90b96e1646117dde6bf18d00a457b0e0584e
 POSTGRESQL_VERSION := 18.4.0-beta.17
 POSTGRESQL_SHA512_linux-x64 := 8d5c3f31d0ed217fef2021ff0ca21eebf987a620a081dc7a415cb36b8bedfcd6dc645b0bd0a87082517a1752a8ab1de044167d5ed37ebe2eb712ca92caa392c4
 
+# AWS's runtime interface emulator. Its releases are no Go versions, so this is the commit.
+RIE_VERSION := v0.0.0-20261030222936-bef5c4ba774d
+
 FUZZTIME ?= 20s
 
 TOOLS    := $(CURDIR)/.tools
@@ -36,10 +39,13 @@ POSTGRESQL := $(or $(INORDER_POSTGRESQL),$(TOOLS)/postgresql-$(POSTGRESQL_VERSIO
 # The report page is opened in a real browser; whoever has one of their own names it.
 BROWSER := $(or $(INORDER_BROWSER),$(TOOLS)/chromium)
 
+# The functions' binaries are tested under it, on Linux.
+RIE := $(or $(INORDER_RIE),$(TOOLS)/aws-lambda-rie-$(RIE_VERSION))
+
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint bench bench-sweep fuzz tools clean build-ConsumerFunction build-SweeperFunction build-RelayFunction
+.PHONY: help demo test unit lint bench bench-sweep bench-cold fuzz tools clean build-ConsumerFunction build-SweeperFunction build-RelayFunction
 
 help: ## this list
 	@awk 'BEGIN {FS = ": .*?## "} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,8 +59,8 @@ test: lint unit fuzz
 
 # A missing dynoxide or PostgreSQL fails the tests instead of skipping them; `go test ./...` by hand falls back to minidyn,
 # and skips what needs PostgreSQL.
-unit: $(ENGINE) $(BROWSER) $(POSTGRESQL)
-	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) INORDER_POSTGRESQL=$(POSTGRESQL) go test -race ./...
+unit: $(ENGINE) $(BROWSER) $(POSTGRESQL) $(RIE)
+	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) INORDER_POSTGRESQL=$(POSTGRESQL) INORDER_RIE=$(RIE) go test -race ./...
 
 lint: ## who may import what, no clock in decisions, exhaustive switches, format
 lint: $(GOLANGCI)
@@ -67,6 +73,10 @@ bench: $(ENGINE)
 bench-sweep: ## what one sweep calls: 100,000 parked rows in 50 entities, one of them due
 bench-sweep: $(ENGINE)
 	INORDER_ENGINE=dynoxide go test -run '^TestSweepCost$$' -count=1 -v ./functions -args -swept-rows 100000
+
+bench-cold: ## how large the functions are, and how long a cold start takes: 20 of each under AWS's runtime emulator
+bench-cold: $(ENGINE) $(RIE)
+	INORDER_ENGINE=dynoxide INORDER_RIE=$(RIE) go test -run '^TestColdStart$$' -count=1 -v ./localstack/rie -args -cold-starts 20
 
 # What `sam build` calls for each function of template.yaml, from its CodeUri: it sets ARTIFACTS_DIR. ARCHITECTURE must be
 # the template's parameter of that name: a binary for another machine does not start.
@@ -102,9 +112,7 @@ fuzz:
 	done
 
 tools: ## install the pinned tools into .tools/
-tools: $(GOLANGCI) $(ENGINE) $(BROWSER) $(POSTGRESQL)
-
-include localstack/cloud.mk
+tools: $(GOLANGCI) $(ENGINE) $(BROWSER) $(POSTGRESQL) $(RIE)
 
 clean: ## remove what builds and runs leave behind; .tools/ stays
 	rm -rf bin .aws-sam coverage* *.html *.out *.prof
@@ -115,6 +123,12 @@ $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION), once, about two minutes"
 	GOBIN=$(TOOLS) GOFLAGS= go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(TOOLS)/golangci-lint $@
+
+$(TOOLS)/aws-lambda-rie-$(RIE_VERSION):
+	@mkdir -p $(TOOLS)
+	@echo "building aws-lambda-rie, under which the functions' binaries are tested"
+	GOBIN=$(TOOLS) GOFLAGS= go install github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie@$(RIE_VERSION)
+	@mv $(TOOLS)/aws-lambda-rie $@
 
 # Debian's package where this is root on a Debian, for a browser cannot be installed into a folder by npm.
 $(TOOLS)/chromium:
