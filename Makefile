@@ -114,6 +114,8 @@ fuzz:
 tools: ## install the pinned tools into .tools/
 tools: $(GOLANGCI) $(ENGINE) $(BROWSER) $(POSTGRESQL) $(RIE)
 
+include localstack/cloud.mk
+
 clean: ## remove what builds and runs leave behind; .tools/ stays
 	rm -rf bin .aws-sam coverage* *.html *.out *.prof
 
