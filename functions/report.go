@@ -3,9 +3,12 @@ package functions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"time"
+
+	"github.com/aws/smithy-go/logging"
 
 	"inorder/events"
 	"inorder/ordering"
@@ -15,6 +18,22 @@ import (
 // for it would drop the metric lines, which carry no level.
 func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+// CaptureLog makes JSON lines on w of what libraries write to the standard logger: aws-lambda-go's word about an error that
+// a handler returned, first of all, which nobody would find among lines that are JSON.
+func CaptureLog(w io.Writer) {
+	slog.SetDefault(NewLogger(w, slog.LevelInfo))
+	slog.SetLogLoggerLevel(slog.LevelError)
+}
+
+// sdkLog is what the AWS SDK logs: its warnings, and nothing else unless it is asked to.
+func sdkLog(classification logging.Classification, format string, v ...any) {
+	level := slog.LevelDebug
+	if classification == logging.Warn {
+		level = slog.LevelWarn
+	}
+	slog.Log(context.Background(), level, "AWS SDK", slog.String("message", fmt.Sprintf(format, v...)))
 }
 
 // report counts how each event of a message ended, and writes a line about it.

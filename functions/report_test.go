@@ -1,14 +1,20 @@
 package functions
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/aws/smithy-go/logging"
 
 	"inorder/events"
 	"inorder/ordering"
@@ -131,5 +137,32 @@ func TestAppliedIsLoggedForDebugOnly(t *testing.T) {
 	b.handle(t, t.Context(), docSet("m1", "a", 2), docSet("m2", "a", 1))
 	if logs := b.logs.String(); strings.Contains(logs, "m1") || strings.Count(logs, "\n") != 1 {
 		t.Errorf("logs: %s", logs)
+	}
+}
+
+// What libraries say is a JSON line like ours: the standard logger's at error level, the SDK's at the one that it has.
+func TestWhatLibrariesSay(t *testing.T) {
+	before, writer, flags := slog.Default(), log.Writer(), log.Flags()
+	t.Cleanup(func() {
+		slog.SetDefault(before)
+		slog.SetLogLoggerLevel(slog.LevelInfo)
+		log.SetOutput(writer)
+		log.SetFlags(flags)
+	})
+	var out bytes.Buffer
+	CaptureLog(&out)
+	log.Printf("%s", `{"errorMessage":"of a handler"}`)
+	sdkLog(logging.Warn, "failed to %s", "close")
+	sdkLog(logging.Debug, "nobody asked")
+	var lines []string
+	for line := range strings.Lines(out.String()) {
+		var said struct{ Level, Msg, Message string }
+		if err := json.Unmarshal([]byte(line), &said); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		lines = append(lines, said.Level+" "+said.Msg+" "+said.Message)
+	}
+	if want := []string{`ERROR {"errorMessage":"of a handler"} `, "WARN AWS SDK failed to close"}; !slices.Equal(lines, want) {
+		t.Errorf("got %q", lines)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go/logging"
 
 	"inorder/ddb"
 	"inorder/ordering"
@@ -39,7 +40,7 @@ func StartConsumer(ctx context.Context, getenv func(string) string, out io.Write
 }
 
 func loadAWS(ctx context.Context) (aws.Config, error) {
-	cfg, err := config.LoadDefaultConfig(ctx)
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.LoggerFunc(sdkLog)))
 	if err != nil {
 		return cfg, fmt.Errorf("load the AWS configuration: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 )
 
 func main() {
+	functions.CaptureLog(os.Stdout)
 	consumer, err := functions.StartConsumer(context.Background(), os.Getenv, os.Stdout, time.Now, projections.All())
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "the consumer cannot start:\n%v\n", err)

@@ -15,6 +15,7 @@ import (
 )
 
 func main() {
+	functions.CaptureLog(os.Stdout)
 	relay, err := functions.StartRelay(context.Background(), os.Getenv, os.Stdout, time.Now, projections.All())
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "the relay cannot start:\n%v\n", err)
