@@ -40,9 +40,9 @@ type Cloud struct {
 
 // engine is what a LocalStack runs in.
 type engine interface {
-	alive() bool       // false only where it is sure that it has ended
-	stop() error       // returns when it is gone; stopping one that is gone is fine
-	lastWords() string // the end of its log
+	alive() bool // false only where it is sure that it has ended
+	stop() error // returns when it is gone; stopping one that is gone is fine
+	log() string // what it has said so far, or why that is not known
 }
 
 // Start starts a LocalStack and returns when it answers. The context bounds the start only; the Cloud runs until Stop.
@@ -89,7 +89,7 @@ func (c *Cloud) launch(ctx context.Context, root string, port int, detached bool
 		return err
 	}
 	if c.Version, err = c.await(ctx); err != nil {
-		return fmt.Errorf("%w; the last that it said:\n%s", err, indent(c.engine.lastWords()))
+		return fmt.Errorf("%w; the last that it said:\n%s", err, indent(last(c.engine.log())))
 	}
 	return c.save(c.folder)
 }
@@ -104,10 +104,10 @@ func Open(folder string, progress io.Writer) (*Cloud, error) {
 	if s.Mode == Docker {
 		c.engine = &container{project: s.Project, folder: folder, compose: s.Compose, port: s.port()}
 	} else {
-		c.engine = &host{pid: s.PID, started: s.Started, log: filepath.Join(folder, logName)}
+		c.engine = &host{pid: s.PID, started: s.Started, logFile: filepath.Join(folder, logName)}
 	}
 	if !c.engine.alive() {
-		return c, &NotRunningError{Folder: folder, Was: s.Address, Said: c.engine.lastWords()}
+		return c, &NotRunningError{Folder: folder, Was: s.Address, Said: last(c.engine.log())}
 	}
 	return c, nil
 }

@@ -97,10 +97,10 @@ func (d *container) stop() error {
 	return errors.Join(closed, waited)
 }
 
-func (d *container) lastWords() string {
+func (d *container) log() string {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
-	out, err := d.run(ctx, "logs", "--no-color", "--tail", "40")
+	out, err := d.run(ctx, "logs", "--no-color")
 	if err != nil {
 		return strings.TrimSpace(out + "\n" + err.Error())
 	}

@@ -16,7 +16,7 @@ import (
 type host struct {
 	pid     int
 	started string
-	log     string
+	logFile string
 }
 
 func (c *Cloud) startHost(ctx context.Context, root string, port int, detached bool) error {
@@ -58,7 +58,7 @@ func (c *Cloud) spawnHost(cmd *exec.Cmd, detached bool) error {
 		return fmt.Errorf("start LocalStack: %w", err)
 	}
 	c.PID, c.Started = cmd.Process.Pid, startOf(cmd.Process.Pid)
-	c.engine = &host{pid: c.PID, started: c.Started, log: log.Name()}
+	c.engine = &host{pid: c.PID, started: c.Started, logFile: log.Name()}
 	return nil
 }
 
@@ -96,20 +96,9 @@ func (h *host) stop() error {
 	return nil
 }
 
-const lastWords = 4096
-
-func (h *host) lastWords() string {
-	file, err := os.Open(h.log)
+func (h *host) log() string {
+	text, err := os.ReadFile(h.logFile)
 	if err != nil {
-		return err.Error()
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err.Error()
-	}
-	text := make([]byte, min(info.Size(), lastWords))
-	if _, err := file.ReadAt(text, info.Size()-int64(len(text))); err != nil {
 		return err.Error()
 	}
 	return string(text)

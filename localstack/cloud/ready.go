@@ -81,6 +81,11 @@ func step(progress io.Writer, what string, do func() error) error {
 	}
 }
 
+// lastWords of a log are enough to see what went wrong.
+const lastWords = 4096
+
+func last(text string) string { return text[max(0, len(text)-lastWords):] }
+
 func indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
 }

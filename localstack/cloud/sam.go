@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -25,10 +26,10 @@ func sam(ctx context.Context, root, folder string, environment []string, args ..
 	cmd.Env = append(samEnvironment(os.Environ(), folder), environment...)
 	tie(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd) }
-	var said tail
+	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := launchAndWait(cmd); err != nil {
-		return fmt.Errorf("sam %s: %w; the last that it said:\n%s", args[0], err, indent(said.String()))
+		return fmt.Errorf("sam %s: %w; the last that it said:\n%s", args[0], err, indent(last(said.String())))
 	}
 	return nil
 }
@@ -62,16 +63,3 @@ func samEnvironment(all []string, folder string) []string {
 	}
 	return environment
 }
-
-// tail keeps the last of what is written to it.
-type tail struct{ text []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.text = append(t.text, p...)
-	if extra := len(t.text) - lastWords; extra > 0 {
-		t.text = append([]byte(nil), t.text[extra:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string { return string(t.text) }
