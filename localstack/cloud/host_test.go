@@ -144,10 +144,16 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 		want       string
 	}{
 		"it ends at once": {"broken", nil, Options{}, "ended before it answered; the last that it said:\n    Traceback: no module"},
-		"no LocalStack": {"localstack", func(t *testing.T, root string) { remove(t, root, ".tools/localstack") }, Options{},
-			"install it with `make tools`, or name it in INORDER_LOCALSTACK"},
-		"no dynoxide": {"localstack", func(t *testing.T, root string) { remove(t, root, ".tools/dynoxide") }, Options{},
-			"install it with `make tools`, or name it in DYNOXIDE"},
+		"no LocalStack": {
+			"localstack", func(t *testing.T, root string) { remove(t, root, ".tools/localstack") },
+			Options{},
+			"install it with `make tools`, or name it in INORDER_LOCALSTACK",
+		},
+		"no dynoxide": {
+			"localstack", func(t *testing.T, root string) { remove(t, root, ".tools/dynoxide") },
+			Options{},
+			"install it with `make tools`, or name it in DYNOXIDE",
+		},
 		"the port is taken": {"localstack", nil, Options{Port: taken.Addr().(*net.TCPAddr).Port}, "is not free"},
 		"an unknown mode":   {"localstack", nil, Options{Mode: "cloudy"}, `no mode "cloudy"`},
 	} {
