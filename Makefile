@@ -1,7 +1,7 @@
-# `make` lists what there is to do. Go and npm must be there, and that is all for `make demo`. Tools are pinned here
-# and installed into .tools/, PostgreSQL for the test of docs/postgresql.md among them. `make test` needs Chromium or Chrome as well, for the report page's test: where there is
-# none, root on a Debian (a container, CI) gets Debian's package, and anybody else is told what to install. Nothing
-# else on the machine is touched.
+# `make` lists what there is to do. Go and npm must be there, and that is all for `make demo`. Tools are pinned here and in
+# localstack/, and installed into .tools/. `make test` needs Python 3.11 or 3.12 as well, for the SAM CLI and LocalStack, and
+# Chromium or Chrome for the report page's test: where there is none, root on a Debian (a container, CI) gets Debian's package, and
+# anybody else is told what to install. Nothing else on the machine is touched.
 
 GOLANGCI_VERSION := v2.15.0
 DYNOXIDE_VERSION := 1.2.1
@@ -54,8 +54,8 @@ demo: ## a day of shuffled, duplicated, crashed-over events ends in the right st
 demo: $(ENGINE)
 	go run ./cmd/inorder demo --report demo.html
 
-test: ## everything that must hold: lint, all tests with the race detector, each fuzz target for FUZZTIME
-test: lint unit fuzz
+test: ## everything that must hold: lint, all tests with the race detector, the stack on a local cloud, each fuzz target for FUZZTIME
+test: cloud-check lint unit cloud-test fuzz
 
 # A missing dynoxide or PostgreSQL fails the tests instead of skipping them; `go test ./...` by hand falls back to minidyn,
 # and skips what needs PostgreSQL.
