@@ -39,6 +39,9 @@ func (c *Cloud) startDocker(ctx context.Context, root string, port int, detached
 			return err
 		}
 	}
+	if err := os.MkdirAll(filepath.Join(c.folder, "volume"), 0o755); err != nil { // else the engine makes it, as root
+		return err
+	}
 	// The image is fetched by this, the first time.
 	if out, err := d.run(ctx, "up", "--detach", "--quiet-pull"); err != nil {
 		return fmt.Errorf("docker compose up: %w: %s", err, out)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ func serveFunction() {
 	for {
 		next, err := http.Get(runtime + "next")
 		must(err)
-		var event struct{ Do string }
+		var event struct{ Do, Begun, End string }
 		must(json.NewDecoder(next.Body).Decode(&event))
 		next.Body.Close()
 		verb, answer := "response", io.Reader(strings.NewReader(fmt.Sprint(os.Getpid())))
@@ -31,6 +32,11 @@ func serveFunction() {
 			select {}
 		case "fail":
 			verb, answer = "error", strings.NewReader(`{"errorType": "Planted", "errorMessage": "as told"}`)
+		case "wait": // until a file is there
+			must(os.WriteFile(event.Begun, nil, 0o600))
+			for !isThere(event.End) {
+				time.Sleep(gonePoll)
+			}
 		case "chunks": // a body whose length is not known before
 			answer = io.MultiReader(answer)
 		}
@@ -47,9 +53,13 @@ type function struct {
 	name  string
 }
 
-const functionSeconds = 2
+func isThere(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
 
-func deployFunction(t *testing.T, c *Cloud, name string) function {
+// zipped is the function's code: a script that runs this program.
+func zipped(t *testing.T) []byte {
 	t.Helper()
 	var code bytes.Buffer
 	archive := zip.NewWriter(&code)
@@ -61,19 +71,30 @@ func deployFunction(t *testing.T, c *Cloud, name string) function {
 	if err := archive.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return code.Bytes()
+}
+
+func deployFunction(t *testing.T, c *Cloud, name string, timeout int) function {
+	t.Helper()
 	f := function{c, name}
 	status, answer := f.call(t, http.MethodPost, "", map[string]any{
-		"FunctionName": name, "Runtime": "provided.al2023", "Handler": "bootstrap", "Timeout": functionSeconds,
-		"Role": "arn:aws:iam::000000000000:role/any", "Code": map[string]any{"ZipFile": code.Bytes()},
+		"FunctionName": name, "Runtime": "provided.al2023", "Handler": "bootstrap", "Timeout": timeout,
+		"Role": "arn:aws:iam::000000000000:role/any", "Code": map[string]any{"ZipFile": zipped(t)},
 	})
 	if status != http.StatusCreated {
 		t.Fatalf("create %s: %d %s", name, status, answer)
 	}
-	gone(t, "its being created", func() bool {
-		_, answer := f.call(t, http.MethodGet, "/"+name, nil)
-		return !strings.Contains(answer, `"Active"`)
-	})
+	f.settle(t, `"State": "Active"`)
 	return f
+}
+
+// settle returns when what is known of the function has a certain text in it.
+func (f function) settle(t *testing.T, text string) {
+	t.Helper()
+	gone(t, "what is not "+text, func() bool {
+		_, answer := f.call(t, http.MethodGet, "/"+f.name, nil)
+		return !strings.Contains(answer, text)
+	})
 }
 
 func (f function) call(t *testing.T, method, path string, body any) (status int, answer string) {
@@ -104,9 +125,14 @@ func (f function) call(t *testing.T, method, path string, body any) (status int,
 // do invokes the function and returns its answer.
 func (f function) do(t *testing.T, what string) string {
 	t.Helper()
-	status, answer := f.call(t, http.MethodPost, "/"+f.name+"/invocations", map[string]string{"Do": what})
+	return f.invoke(t, map[string]string{"Do": what})
+}
+
+func (f function) invoke(t *testing.T, event map[string]string) string {
+	t.Helper()
+	status, answer := f.call(t, http.MethodPost, "/"+f.name+"/invocations", event)
 	if status != http.StatusOK {
-		t.Fatalf("%s: %d %s", what, status, answer)
+		t.Fatalf("%v: %d %s", event, status, answer)
 	}
 	return answer
 }
@@ -123,7 +149,8 @@ func (f function) pid(t *testing.T, what string) int {
 // A function is one process that goes on from call to call. Where it dies, hangs or is killed, that call fails, and the
 // next one has a new process: what a redelivery rests on.
 func functionsThatDie(t *testing.T, c *Cloud) {
-	f := deployFunction(t, c, "dies")
+	const functionSeconds = 2
+	f := deployFunction(t, c, "dies", functionSeconds)
 	first := f.pid(t, "answer")
 	if again := f.pid(t, "chunks"); again != first {
 		t.Errorf("process %d answered, then %d", first, again)
@@ -145,4 +172,31 @@ func functionsThatDie(t *testing.T, c *Cloud) {
 	if fourth := f.pid(t, "answer"); first == second || second == third || third == fourth {
 		t.Errorf("processes %d, %d, %d, %d", first, second, third, fourth)
 	}
+}
+
+// A call that runs when new code comes finishes on the old code, and the next one meets the new.
+func changedCode(t *testing.T, c *Cloud) {
+	f := deployFunction(t, c, "changes", 60)
+	old := f.pid(t, "answer")
+	begun, end := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "end")
+	answer := make(chan string, 1)
+	go func() {
+		defer close(answer) // where the call failed, too
+		answer <- f.invoke(t, map[string]string{"Do": "wait", "Begun": begun, "End": end})
+	}()
+	gone(t, "the wait for the call", func() bool { return !isThere(begun) })
+	if status, said := f.call(t, http.MethodPut, "/"+f.name+"/code", map[string]any{"ZipFile": zipped(t)}); status != http.StatusOK {
+		t.Fatalf("change the code: %d %s", status, said)
+	}
+	f.settle(t, `"LastUpdateStatus": "Successful"`)
+	if after := f.pid(t, "answer"); after == old {
+		t.Errorf("process %d answers with the new code", after)
+	}
+	if err := os.WriteFile(end, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-answer; got != fmt.Sprint(old) {
+		t.Errorf("the call that ran: %s, want process %d", got, old)
+	}
+	gone(t, "the old process", func() bool { return startOf(old) != "" })
 }

@@ -86,19 +86,25 @@ func listening(t *testing.T, pids []int) []string {
 
 // What mode host makes of LocalStack.
 func TestHost(t *testing.T) {
+	before := elsewhere()
 	c := ForTest(t)
 	if c.Mode != Host {
 		t.Skip("with Docker functions are LocalStack's own, and what it listens on is compose.yaml's")
 	}
-	t.Run("where it listens and writes", func(t *testing.T) { whereItListensAndWrites(t, c) })
+	t.Run("where it listens", func(t *testing.T) { whereItListens(t, c) })
 	t.Run("functions that die", func(t *testing.T) { functionsThatDie(t, c) })
+	t.Run("changed code", func(t *testing.T) { changedCode(t, c) })
+	// C4: it writes nowhere else.
+	if after := elsewhere(); after != before {
+		t.Errorf("it wrote elsewhere: %s, before %s", after, before)
+	}
 }
 
-// C4: nothing of it can be reached from another machine, and it writes nowhere else.
-func whereItListensAndWrites(t *testing.T, c *Cloud) {
-	before := modified(t, "/var/lib/localstack", "/usr/lib/localstack", "/etc/localstack", "/tmp/localstack")
+// C4: nothing of it can be reached from another machine.
+func whereItListens(t *testing.T, c *Cloud) {
+	t.Helper()
 	startDynamoDB(t, c.Endpoint())
-	deployFunction(t, c, "where").pid(t, "answer")
+	deployFunction(t, c, "where", 3).pid(t, "answer")
 	processes := family(t, c.PID)
 	if len(processes) != 3 {
 		t.Errorf("%d processes, want LocalStack, DynamoDB and the function", len(processes))
@@ -112,15 +118,15 @@ func whereItListensAndWrites(t *testing.T, c *Cloud) {
 			t.Errorf("listening on %s, which is not 127.0.0.1", address)
 		}
 	}
-	if after := modified(t, "/var/lib/localstack", "/usr/lib/localstack", "/etc/localstack", "/tmp/localstack"); after != before {
-		t.Errorf("it wrote elsewhere: %s, before %s", after, before)
-	}
 }
 
-// modified tells two states of folders apart.
-func modified(t *testing.T, folders ...string) (state string) {
-	t.Helper()
-	for _, folder := range folders {
+// elsewhere tells when the folders that LocalStack would take for its own, left alone, were changed.
+func elsewhere() (state string) {
+	home, _ := os.UserHomeDir()
+	for _, folder := range []string{
+		"/var/lib/localstack", "/usr/lib/localstack", "/etc/localstack", os.TempDir() + "/localstack", os.TempDir() + "/lambda",
+		home + "/.localstack", home + "/.cache/localstack",
+	} {
 		if info, err := os.Stat(folder); err == nil {
 			state += fmt.Sprintln(folder, info.ModTime())
 		}
@@ -149,7 +155,7 @@ func TestAllEndsWithItsStarter(t *testing.T) {
 	var processes []int
 	if c.Mode == Host {
 		startDynamoDB(t, endpoint)
-		deployFunction(t, c, "by-hand").pid(t, "answer")
+		deployFunction(t, c, "by-hand", 3).pid(t, "answer")
 		if processes = family(t, c.PID); len(processes) != 3 {
 			t.Errorf("%d processes, want LocalStack, DynamoDB and the function", len(processes))
 		}
