@@ -1,0 +1,63 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// A file is whole SQS records, one body, or a body on each line; what is sent is byte for byte what stands there.
+func TestMessagesOfAFile(t *testing.T) {
+	for name, row := range map[string]struct {
+		text string
+		want []string
+	}{
+		"records":        {`{"Records": [{"eventSource": "aws:sqs", "body": " {\"a\":1.0} "}, {"eventSource": "aws:sqs", "body": "b"}]}`, []string{` {"a":1.0} `, "b"}},
+		"S3's own":       {`{"Records": [{"eventSource": "aws:s3"}]}`, []string{`{"Records": [{"eventSource": "aws:s3"}]}`}},
+		"a body":         {"{\n  \"a\": 1.0\n}\n", []string{"{\n  \"a\": 1.0\n}"}},
+		"a body a line":  {"{\"a\":1}\n\n{\"a\":2}\n", []string{`{"a":1}`, `{"a":2}`}},
+		"no JSON at all": {"hello\n", []string{"hello"}},
+		"nothing":        {"", nil},
+	} {
+		var got []string
+		for _, m := range messages([]byte(row.text)) {
+			got = append(got, m.Body)
+		}
+		if !slices.Equal(got, row.want) {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+// Each of the samples can be sent to a queue, with its attributes; to a FIFO queue too, which wants a group and an id.
+func TestSamplesCanBeSent(t *testing.T) {
+	files, err := filepath.Glob("../events/samples/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	attributes := 0
+	for _, file := range files {
+		all, err := read(file)
+		if err != nil || len(all) == 0 {
+			t.Errorf("%s: %d messages, %v", file, len(all), err)
+		}
+		for _, m := range all {
+			input := m.to("http://h/000000000000/q.fifo")
+			if aws.ToString(input.MessageBody) != m.Body || len(input.MessageAttributes) != len(m.MessageAttributes) {
+				t.Errorf("%s: sent %v of %v", file, input, m)
+			}
+			if aws.ToString(input.MessageGroupId) == "" || aws.ToString(input.MessageDeduplicationId) == "" {
+				t.Errorf("%s: no group or no id for a FIFO queue", file)
+			}
+			if standard := m.to("http://h/000000000000/q"); standard.MessageGroupId != nil {
+				t.Errorf("%s: a group for a standard queue", file)
+			}
+			attributes += len(input.MessageAttributes)
+		}
+	}
+	if attributes == 0 {
+		t.Error("no sample has attributes")
+	}
+}
