@@ -48,7 +48,7 @@ SHELL := bash
 .PHONY: help demo test unit lint bench bench-sweep bench-cold fuzz tools clean build-ConsumerFunction build-SweeperFunction build-RelayFunction
 
 help: ## this list
-	@awk 'BEGIN {FS = ": .*?## "} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ": .*?## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## a day of shuffled, duplicated, crashed-over events ends in the right state; writes demo.html
 demo: $(ENGINE)
