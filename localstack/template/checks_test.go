@@ -2,8 +2,10 @@ package template
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -34,33 +36,35 @@ type check func(v *views) (wrong []string)
 
 // checks are all of them, but those of alarms and dashboard, which are in alarms_test.go.
 var checks = map[string]check{
-	"functions":  checkFunctions,
-	"logs":       checkLogs,
-	"variables":  checkVariables,
-	"values":     checkValues,
-	"durations":  checkDurations,
-	"defaults":   checkDefaults,
-	"words":      checkWords,
-	"tables":     checkTables,
-	"keeping":    checkKeeping,
-	"outputs":    checkOutputs,
-	"queues":     checkQueues,
-	"senders":    checkSenders,
-	"visibility": checkVisibility,
-	"redrive":    checkRedrive,
-	"mappings":   checkMappings,
-	"sources":    checkSources,
-	"schedule":   checkSchedule,
-	"roles":      checkRoles,
-	"references": checkReferences,
-	"cycles":     checkCycles,
+	"functions":   checkFunctions,
+	"logs":        checkLogs,
+	"variables":   checkVariables,
+	"values":      checkValues,
+	"durations":   checkDurations,
+	"defaults":    checkDefaults,
+	"words":       checkWords,
+	"tables":      checkTables,
+	"keeping":     checkKeeping,
+	"outputs":     checkOutputs,
+	"queues":      checkQueues,
+	"senders":     checkSenders,
+	"visibility":  checkVisibility,
+	"redrive":     checkRedrive,
+	"mappings":    checkMappings,
+	"sources":     checkSources,
+	"schedule":    checkSchedule,
+	"roles":       checkRoles,
+	"permissions": checkPermissions,
+	"people":      checkPeople,
+	"references":  checkReferences,
+	"cycles":      checkCycles,
 }
 
 // TestTemplate compares template.yaml with the code, and with what this project promises of it.
 func TestTemplate(t *testing.T) {
 	for name, check := range checks {
 		t.Run(name, func(t *testing.T) {
-			wrong := check(viewsOf(t, source(t)))
+			wrong := grouped(check(viewsOf(t, source(t))))
 			for _, fault := range wrong {
 				if !slices.Contains(known[name], fault) {
 					t.Error(fault)
@@ -93,6 +97,30 @@ func TestTransformDependsOnNoParameter(t *testing.T) {
 			t.Errorf("%s: SAM makes something else of it with these parameters", name)
 		}
 	}
+}
+
+// grouped tells a fault of several deployments once.
+func grouped(wrong []string) (told []string) {
+	in := map[string][]string{}
+	for _, fault := range wrong {
+		name, rest, _ := strings.Cut(fault, ": ")
+		if deployments[name] == nil {
+			name, rest = "", fault
+		}
+		in[rest] = append(in[rest], name)
+	}
+	for _, fault := range slices.Sorted(maps.Keys(in)) {
+		names := slices.Sorted(slices.Values(in[fault]))
+		switch {
+		case names[0] == "":
+			told = append(told, fault)
+		case len(names) == len(deployments):
+			told = append(told, "in every deployment: "+fault)
+		default:
+			told = append(told, strings.Join(names, "; ")+": "+fault)
+		}
+	}
+	return told
 }
 
 // faults collects what is wrong.

@@ -32,6 +32,7 @@ func (t Template) Deploy(parameters map[string]string) (*Stack, error) {
 		template: t,
 		stack:    &Stack{Conditions: map[string]bool{}, Resources: map[string]*Resource{}, Outputs: map[string]any{}},
 		under:    map[string]bool{},
+		names:    map[string]string{},
 	}
 	d.stack.Parameters = d.parameters(parameters)
 	for _, name := range slices.Sorted(maps.Keys(t.section("Conditions"))) {
@@ -65,8 +66,9 @@ type deployment struct {
 	template Template
 	stack    *Stack
 	faults   []error
-	at       string          // which resource or output is looked at
-	under    map[string]bool // which conditions and names are being found out, lest two ask for each other for ever
+	at       string            // which resource or output is looked at
+	names    map[string]string // of resources, as far as they were needed
+	under    map[string]bool   // which conditions and names are being found out, lest two ask for each other for ever
 }
 
 func (d *deployment) fault(format string, args ...any) {

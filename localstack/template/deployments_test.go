@@ -1,6 +1,9 @@
 package template
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"sync"
+)
 
 // Somebody else's queues, and a key.
 const (
@@ -63,11 +66,16 @@ var switches = []struct {
 	{"Dashboard", [2]string{"yes", "no"}},
 }
 
-// many are so many deployments that every combination of a few switches is among them, the same ones each time: 150 that
-// the template allows leave a combination of any three out with a chance of less than one to 100,000.
-func many(tpl Template) (sets []map[string]string) {
+// many are so many deployments that every combination of a few switches is among them, the same ones each time: of a
+// thousand some 150 are such that the template allows them, and a combination of any three is left out with a chance of
+// less than one to 100,000.
+var many = sync.OnceValues(func() (sets []map[string]string, err error) {
+	tpl, err := Read(root + "/template.yaml")
+	if err != nil {
+		return nil, err
+	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for len(sets) < 150 {
+	for range 1000 {
 		set := map[string]string{}
 		for _, s := range switches {
 			set[s.parameter] = s.values[random.IntN(2)]
@@ -76,5 +84,5 @@ func many(tpl Template) (sets []map[string]string) {
 			sets = append(sets, set)
 		}
 	}
-	return sets
-}
+	return sets, nil
+})

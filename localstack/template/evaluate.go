@@ -73,8 +73,6 @@ func (d *deployment) apply(name string, a []any) any {
 	switch {
 	case name == "GetAtt" && len(a) == 2:
 		return d.attribute(text(a[0]), text(a[1]))
-	case name == "FindInMap" && len(a) == 3:
-		return d.find(a)
 	case name == "Equals" && len(a) == 2:
 		return fmt.Sprint(a[0]) == fmt.Sprint(a[1])
 	case name == "Not" && len(a) == 1:
@@ -101,18 +99,6 @@ func (d *deployment) choose(a []any) any {
 		return d.value(a[1])
 	}
 	return d.value(a[2])
-}
-
-func (d *deployment) find(path []any) any {
-	var v any = d.template.section("Mappings")
-	for _, key := range path {
-		m, _ := v.(map[string]any)
-		if v = m[fmt.Sprint(key)]; v == nil {
-			d.fault("nothing is mapped to %v", path)
-			return nil
-		}
-	}
-	return v
 }
 
 // together joins conditions: all of them, or one at least.

@@ -76,18 +76,21 @@ var nameOf = map[string]string{
 
 // physical is a resource's own name, or else its logical id.
 func (d *deployment) physical(r *Resource) string {
+	if name, known := d.names[r.ID]; known {
+		return name
+	}
 	if d.under[r.ID] {
 		d.fault("the name of %s depends on itself", r.ID)
 		return r.ID
 	}
 	d.under[r.ID] = true
 	defer delete(d.under, r.ID)
-	body, _ := d.template.section("Resources")[r.ID].(map[string]any)
-	properties, _ := body["Properties"].(map[string]any)
-	if given, ok := properties[nameOf[r.Type]]; ok {
-		return fmt.Sprint(d.value(given))
+	name := r.ID
+	if given := At(d.template.section("Resources")[r.ID], "Properties", nameOf[r.Type]); given != nil {
+		name = fmt.Sprint(d.value(given))
 	}
-	return r.ID
+	d.names[r.ID] = name
+	return name
 }
 
 // attributes are those that a template may ask for, with what stands in an ARN before the resource's name.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // parameters are those of the template, each as given or else its default, and all of them text, as CloudFormation keeps
@@ -51,8 +52,7 @@ func allowed(body map[string]any, value string) error {
 		return fmt.Errorf("%q is none of %v", value, words)
 	}
 	if pattern, ok := body["AllowedPattern"].(string); ok {
-		// It must match the whole value.
-		switch whole, err := regexp.Compile("^(?:" + pattern + ")$"); {
+		switch whole, err := compiled(pattern); {
 		case err != nil:
 			return err
 		case !whole.MatchString(value):
@@ -72,6 +72,21 @@ func allowed(body map[string]any, value string) error {
 		return fmt.Errorf("%s is not between %v and %v", value, body["MinValue"], body["MaxValue"])
 	}
 	return nil
+}
+
+// patterns are those that were compiled, which takes longer than all the rest of a deployment.
+var patterns sync.Map
+
+// compiled is an expression that a whole value must match.
+func compiled(pattern string) (*regexp.Regexp, error) {
+	if known, ok := patterns.Load(pattern); ok {
+		return known.(*regexp.Regexp), nil
+	}
+	whole, err := regexp.Compile("^(?:" + pattern + ")$")
+	if err == nil {
+		patterns.Store(pattern, whole)
+	}
+	return whole, err
 }
 
 // Refuses says why a template does not take some parameters: each by itself, and by its rules.

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	longestRetention  = 14 * 24 * 3600   // seconds; "Amazon SQS message quotas", Amazon SQS Developer Guide
-	longestMessage    = 1 << 20          // bytes; the same
-	longestInvisible  = 12 * 60 * 60     // seconds; "Amazon SQS visibility timeout", the same
-	pollersPerTimeout = 6                // "Creating and configuring an Amazon SQS event source mapping", AWS Lambda Developer Guide
-	passing           = "RepublishQueue" // what was in it is asked for again
+	longestRetention = 14 * 24 * 3600   // seconds; "Amazon SQS message quotas", Amazon SQS Developer Guide
+	longestMessage   = 1 << 20          // bytes; the same
+	longestInvisible = 12 * 60 * 60     // seconds; "Amazon SQS visibility timeout", the same
+	timesTimeout     = 6                // "Creating and configuring an Amazon SQS event source mapping", AWS Lambda Developer Guide
+	passing          = "RepublishQueue" // what was in it is asked for again
 )
 
 // Every queue is encrypted, takes TLS only and the longest messages, and keeps them as long as there is. It outlives the
@@ -110,7 +110,7 @@ func checkVisibility(v *views) (wrong []string) {
 				continue
 			}
 			function := s.function(text(mapping.Properties["FunctionName"]))
-			least := pollersPerTimeout*count(function.Properties["Timeout"]) + count(mapping.Properties["MaximumBatchingWindowInSeconds"])
+			least := timesTimeout*count(function.Properties["Timeout"]) + count(mapping.Properties["MaximumBatchingWindowInSeconds"])
 			if is := count(queue.Properties["VisibilityTimeout"]); is < least || is > longestInvisible {
 				f.add("with a timeout of %s s, %s hides a message for %d s, want %d s at least", timeout, queue.ID, is, least)
 			}

@@ -125,7 +125,7 @@ func (r *reader) function(n *yaml.Node) any {
 			r.fault(n, "!GetAtt names a resource and its attribute, with a dot between")
 		}
 		return map[string]any{"Fn::GetAtt": []any{resource, attribute}}
-	case "And", "Equals", "FindInMap", "If", "Join", "Not", "Or", "Select", "Split", "Sub":
+	case "And", "Equals", "If", "Join", "Not", "Or", "Select", "Split", "Sub":
 		return map[string]any{"Fn::" + name: argument}
 	default:
 		r.fault(n, "the tag %s is not known here", n.Tag)

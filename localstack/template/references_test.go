@@ -32,7 +32,11 @@ func checkReferences(v *views) (wrong []string) {
 			f.add("with %v: %v", set, err)
 		}
 	}
-	for _, set := range many(v.source) {
+	sets, err := many()
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	for _, set := range sets {
 		tell(v.transformed(), set)
 	}
 	for _, set := range deployments {
