@@ -45,10 +45,10 @@ RIE := $(or $(INORDER_RIE),$(TOOLS)/aws-lambda-rie-$(RIE_VERSION))
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint bench bench-sweep bench-cold fuzz tools clean build-ConsumerFunction build-SweeperFunction build-RelayFunction
+.PHONY: help demo test unit lint lint-template bench bench-sweep bench-cold fuzz tools clean build-ConsumerFunction build-SweeperFunction build-RelayFunction
 
 help: ## this list
-	@awk 'BEGIN {FS = ": .*?## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ": .*?## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## a day of shuffled, duplicated, crashed-over events ends in the right state; writes demo.html
 demo: $(ENGINE)
@@ -62,8 +62,8 @@ test: cloud-check lint unit cloud-test fuzz
 unit: $(ENGINE) $(BROWSER) $(POSTGRESQL) $(RIE)
 	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) INORDER_POSTGRESQL=$(POSTGRESQL) INORDER_RIE=$(RIE) go test -race ./...
 
-lint: ## who may import what, no clock in decisions, exhaustive switches, format
-lint: $(GOLANGCI)
+lint: ## who may import what, no clock in decisions, exhaustive switches, format; lint-template
+lint: $(GOLANGCI) lint-template
 	$(GOLANGCI) run --allow-parallel-runners ./...
 
 bench: ## the benchmarks
@@ -115,6 +115,13 @@ tools: ## install the pinned tools into .tools/
 tools: $(GOLANGCI) $(ENGINE) $(BROWSER) $(POSTGRESQL) $(RIE)
 
 include localstack/cloud.mk
+
+# Nobody is asked over the network: without telemetry SAM stays at home, and its state stays here. The tests of the template
+# are in localstack/template.
+lint-template: ## what cfn-lint and SAM itself have to say about template.yaml: nothing
+lint-template: $(SAM)/bin/sam
+	$(SAM)/bin/cfn-lint template.yaml
+	SAM_CLI_TELEMETRY=0 __SAM_CLI_APP_DIR=$(CURDIR)/.aws-sam $(SAM)/bin/sam validate --lint
 
 clean: ## remove what builds and runs leave behind; .tools/ stays
 	rm -rf bin .aws-sam coverage* *.html *.out *.prof
