@@ -12,6 +12,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"inorder/cmd/inorder/stack"
+	"inorder/ddb"
 )
 
 // permission is an action of IAM on a resource, by the name of the output that says which one it is; an index by the
@@ -68,7 +69,7 @@ func (c *calls) note(f *ssa.Function, table string) {
 		c.unclear = append(c.unclear, fmt.Sprintf("%s takes the name of %s", f, table))
 	}
 	if slices.Contains(asked, "dynamodb.QueryInput") && setsField(f, "QueryInput", "IndexName") {
-		table += "/index/gaps"
+		table += "/index/" + ddb.GapsIndex
 	}
 	for _, one := range asked {
 		if one != "dynamodb.TransactWriteItemsInput" { // it needs what its parts need

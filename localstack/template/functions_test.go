@@ -129,7 +129,9 @@ func dryMake(target, architecture string) string {
 		if architecture != "" {
 			args = append(args, "ARCHITECTURE="+architecture)
 		}
-		out, err := exec.Command("make", args...).CombinedOutput()
+		make := exec.Command("make", args...)
+		make.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")} // nothing of a make that runs this
+		out, err := make.CombinedOutput()
 		said[asked] = fmt.Sprint(string(out), err)
 	}
 	return said[asked]

@@ -17,8 +17,8 @@ import (
 // Every role allows what its function does, and what Lambda does for it, and nothing else.
 func checkPermissions(v *views) (wrong []string) {
 	var f faults
-	need := needs(v.t)
-	each(v.transformed(), func(name string, s *Stack) {
+	tpl, need := v.transformed(), needs(v.t)
+	each(tpl, func(name string, s *Stack) {
 		for _, function := range s.Types("AWS::Lambda::Function") {
 			folder := strings.TrimPrefix(text(function.Properties["FunctionName"]), "inorder-")
 			role := text(function.Properties["Role"])
@@ -37,8 +37,8 @@ func checkPermissions(v *views) (wrong []string) {
 // answers the republish queue where no relay does.
 func checkPeople(v *views) (wrong []string) {
 	var f faults
-	need := needs(v.t)
-	each(v.transformed(), func(name string, s *Stack) {
+	tpl, need := v.transformed(), needs(v.t)
+	each(tpl, func(name string, s *Stack) {
 		policy := func(id string) []grant { return granted(statements(At(s.properties(id), "PolicyDocument"))) }
 		producer := permissions{{"sqs:SendMessage", "EventsQueueUrl"}: true, {"sqs:GetQueueUrl", "EventsQueueUrl"}: true}
 		if s.Parameters["Outbox"] == "own" {

@@ -52,16 +52,13 @@ func (p *stage) dayOfTheFunctions() {
 	p.deliver("consumer", posted("a", 1, 3, 2)...) // in order, early, and what the early one waits for
 	p.deliver("consumer", posted("b", 2, 3)...)    // stays open
 	p.deliver("consumer owes", posted("owing", 1)...)
-	p.sweep(p.t.Context()) // sends what is owed
+	p.sweep() // sends what is owed
 	p.now = p.now.Add(10 * day)
 	p.deliver("consumer", posted("b", 3)...) // a copy of a row that has less than half of its time left
-	p.sweep(p.t.Context())                   // asks, and extends the others
+	p.sweep()                                // asks, and extends the others
 	p.dayOfTheProducer()
 	p.now = p.now.Add(15 * day)
-	ended, end := context.WithTimeout(p.t.Context(), 40*time.Millisecond)
-	defer end()
-	p.sweep(ended)         // has no time, and leaves its place
-	p.sweep(p.t.Context()) // goes on there, and takes out what waits for too long
+	p.sweep() // takes out what waits for too long
 }
 
 // deliver lets a consumer that remembers nothing have some bodies, each in a batch of its own.
@@ -87,14 +84,12 @@ func posted(account string, seqs ...int64) (bodies []string) {
 	return bodies
 }
 
-func (p *stage) sweep(ctx context.Context) {
+func (p *stage) sweep() {
 	p.t.Helper()
 	p.as("sweeper")
 	sweeper, err := functions.StartSweeper(p.t.Context(), p.getenv("sweeper"), io.Discard, p.clock, projections.All())
 	p.must(err)
-	if err := sweeper.Sweep(ctx); ctx.Err() == nil {
-		p.must(err)
-	}
+	p.must(sweeper.Sweep(p.t.Context()))
 }
 
 // dayOfTheProducer writes to the outbox, and lets the relay send what is new, answer a request, and look at its notes.
