@@ -1,0 +1,146 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"inorder/localstack/cloud"
+)
+
+const (
+	killedAccounts = 6
+	killedSteps    = 40
+	// A message may be hit by each of them, and is tried five times before the dead-letter queue takes it.
+	kills = 2
+)
+
+// E6: consumer and relay are killed while messages are with them; those come back, and all ends as if nothing had been.
+func TestKilledInTheMiddle(t *testing.T) {
+	s := begin(t)
+	t.Parallel()
+	quiet.Lock()
+	h := newHistory(t, "killed-")
+	for i := range killedAccounts {
+		h.account(fmt.Sprintf("a%d", i), killedSteps)
+	}
+	all := h.shuffled()
+	written := s.goOn(t, s.killedNext)
+	for i := range kills {
+		share := len(all) / kills
+		s.send(t, all[i*share:(i+1)*share]...)
+		s.killWhileBusy(t)
+	}
+	s.send(t, all[len(all)/kills*kills:]...)
+	quiet.Unlock()
+
+	s.until(t, applyTimeout, "the entities", func() string { return s.missing(t.Context(), h.want) })
+	n := written()
+	s.until(t, applyTimeout, "what went over the outbox", func() string {
+		return s.missing(t.Context(), expectations{{"ledger", "killed-written"}: balance(n)})
+	})
+	s.until(t, applyTimeout, "effects", func() string { return h.effectsMissing(s) + s.effects.lack("killed-written", upTo(n)) })
+	cameBack, err := s.about(t.Context(), consumerFunction, func(l line) bool {
+		return strings.HasPrefix(l.EntityID, "killed-") && l.ReceiveCount > 1
+	})
+	if err != nil || len(cameBack) == 0 {
+		t.Errorf("no message was with a function that was killed: this tested nothing (%v)", err)
+	}
+	t.Logf("of %d messages some came back, %d times", len(all), len(cameBack))
+}
+
+func (s *stack) killedNext(t *testing.T, n int) error {
+	_, err := s.write(t.Context(), "ledger", "killed-written", "EntryPosted", data{"account": "killed-written", "amount": n, "currency": "EUR", "note": secret})
+	return err
+}
+
+// killWhileBusy kills the two functions when a message is with the consumer.
+func (s *stack) killWhileBusy(t *testing.T) {
+	t.Helper()
+	s.until(t, applyTimeout, "a consumer at work", func() string {
+		if d := s.depths(t.Context(), s.url(eventsQueue)); d.inFlight == "0" || d.err != nil {
+			return fmt.Sprintf("a message in flight: %v", d)
+		}
+		return ""
+	})
+	killed := 0
+	for _, function := range []string{consumerFunction, relayFunction} {
+		n, err := here.kill(t.Context(), s.name+"-"+function)
+		if err != nil {
+			t.Fatal(err)
+		}
+		killed += n
+	}
+	if killed == 0 {
+		t.Error("there was nothing to kill")
+	}
+}
+
+// kill kills whatever runs a function, as the kernel does when memory runs out.
+func (w *world) kill(ctx context.Context, function string) (int, error) {
+	if w.cloud.Mode == cloud.Docker {
+		return killContainers(ctx, function)
+	}
+	return killProcesses(w.cloud.PID, function)
+}
+
+// killContainers finds them by the names that LocalStack gives them, which end with -lambda-, the function and an id.
+func killContainers(ctx context.Context, function string) (int, error) {
+	out, err := exec.CommandContext(ctx, "docker", "ps", "--quiet", "--filter", "name=-lambda-"+function+"-").Output()
+	if err != nil {
+		return 0, fmt.Errorf("list the containers of %s: %w", function, err)
+	}
+	ids := strings.Fields(string(out))
+	for _, id := range ids {
+		// It may have ended by itself.
+		_ = exec.CommandContext(ctx, "docker", "kill", id).Run()
+	}
+	return len(ids), nil
+}
+
+// killProcesses kills the children of LocalStack's process that run a function ("proc(5)", Linux manual page).
+func killProcesses(parent int, function string) (n int, err error) {
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return 0, err
+	}
+	for _, stat := range all {
+		folder := filepath.Dir(stat)
+		if parentOf(stat) != parent || !runs(folder, function) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			return n, err
+		}
+		if process, err := os.FindProcess(pid); err == nil && process.Kill() == nil {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// parentOf reads field 4; field 2, the program's name in parentheses, may have blanks inside. 0: it has ended.
+func parentOf(stat string) int {
+	text, err := os.ReadFile(stat)
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 2 {
+		return 0
+	}
+	pid, _ := strconv.Atoi(fields[1])
+	return pid
+}
+
+func runs(folder, function string) bool {
+	environment, err := os.ReadFile(filepath.Join(folder, "environ"))
+	return err == nil && bytes.Contains(environment, []byte("AWS_LAMBDA_FUNCTION_NAME="+function+"\x00"))
+}
