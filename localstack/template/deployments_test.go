@@ -64,6 +64,7 @@ var switches = []struct {
 	{"AlarmTopicArn", [2]string{"", "arn:aws:sns:eu-west-1:123456789012:alarms"}},
 	{"AlarmEmail", [2]string{"", "somebody@example.com"}},
 	{"Dashboard", [2]string{"yes", "no"}},
+	{"SweeperEnabled", [2]string{"true", "false"}},
 }
 
 // many are so many deployments that every combination of a few switches is among them, the same ones each time: of a

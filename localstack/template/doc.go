@@ -6,4 +6,7 @@
 //	Transform   what SAM makes of it, with the resources, roles and permissions that SAM adds
 //	Deploy      what CloudFormation makes of either with given parameters: no condition, reference or function is left, and
 //	            every name, ARN and URL is what it would be in account 123456789012
+//
+// The tests begin in checks_test.go: one function for each thing that is compared. TestRenamesAreFound makes a mistake for
+// each in a copy. What needs SAM is skipped where INORDER_SAM names no virtual environment with it.
 package template
