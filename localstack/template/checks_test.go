@@ -6,20 +6,25 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 )
 
 // views are a template as the checks look at it.
 type views struct {
-	t           *testing.T
-	source      Template
-	transformed func() Template // by SAM; a test that asks for it is skipped where there is none
+	t      *testing.T
+	source Template
+	bySAM  Template // transformed, once it is asked for
 }
 
-func viewsOf(t *testing.T, tpl Template) *views {
-	t.Helper()
-	return &views{t, tpl, sync.OnceValue(func() Template { return transform(t, tpl, nil) })}
+func viewsOf(t *testing.T, tpl Template) *views { return &views{t: t, source: tpl} }
+
+// transformed is what SAM makes of it. A test that asks for it is skipped where there is no SAM.
+func (v *views) transformed() Template {
+	v.t.Helper()
+	if v.bySAM == nil {
+		v.bySAM = transform(v.t, v.source, nil)
+	}
+	return v.bySAM
 }
 
 func transform(t *testing.T, tpl Template, parameters map[string]string) Template {
