@@ -20,35 +20,47 @@ func checkFunctions(v *views) (wrong []string) {
 	f.want("the functions of the template, beside the folders of functions/", slices.Sorted(maps.Keys(template)), folders())
 	f.want("the functions of the template, beside the Makefile's targets", ids(template), targets())
 	for folder, id := range template {
-		for architecture, goarch := range map[string]string{"arm64": "arm64", "x86_64": "amd64", "": "arm64"} {
-			said := dryMake("build-"+id, architecture)
-			if !strings.Contains(said, "./functions/"+folder+"\n") || !strings.Contains(said, "GOARCH="+goarch+" ") ||
-				!strings.Contains(said, "-o /artifacts/bootstrap") || !strings.Contains(said, "events/streams.yaml /artifacts/streams.yaml") {
-				f.add("make build-%s for %q builds something else than functions/%s for %s, or lays it elsewhere:\n%s", id, architecture, folder, goarch, said)
-			}
-		}
+		f.built(folder, id)
 	}
-	f.want("the default of Architecture", At(map[string]any(v.source), "Parameters", "Architecture", "Default"), "arm64")
-	f.want("what Architecture may be", At(map[string]any(v.source), "Parameters", "Architecture", "AllowedValues"), []string{"arm64", "x86_64"})
+	architecture := At(map[string]any(v.source), "Parameters", "Architecture")
+	f.want("the default of Architecture", At(architecture, "Default"), "arm64")
+	f.want("what Architecture may be", At(architecture, "AllowedValues"), []string{"arm64", "x86_64"})
 	each(v.transformed(), func(name string, s *Stack) {
 		for _, r := range s.Types("AWS::Lambda::Function") {
-			is := func(property string, want any) {
-				f.want(name+": "+r.ID+"."+property, At(r.Properties, strings.Split(property, ".")...), want)
-			}
-			is("Runtime", "provided.al2023")
-			is("Handler", "bootstrap")
-			is("PackageType", nil)
-			is("Architectures", []any{s.Parameters["Architecture"]})
-			is("MemorySize", s.Parameters["MemorySize"])
-			is("TracingConfig.Mode", "Active")
-			is("ReservedConcurrentExecutions", nil)
-			f.want(name+": "+r.ID+" is built", r.Metadata["BuildMethod"], "makefile")
-			if key := s.Parameters["KmsKeyArn"]; key != "" {
-				is("KmsKeyArn", key)
-			}
+			f.runs(name, s, r)
 		}
 	})
 	return f
+}
+
+// built asks make what it does for a function.
+func (f *faults) built(folder, id string) {
+	for architecture, goarch := range map[string]string{"arm64": "arm64", "x86_64": "amd64", "": "arm64"} {
+		said := dryMake("build-"+id, architecture)
+		for _, part := range []string{"./functions/" + folder + "\n", "GOARCH=" + goarch + " ", "-o /artifacts/bootstrap", "events/streams.yaml /artifacts/streams.yaml"} {
+			if !strings.Contains(said, part) {
+				f.add("make build-%s for %q does without %q:\n%s", id, architecture, part, said)
+			}
+		}
+	}
+}
+
+// runs looks at how a function runs.
+func (f *faults) runs(name string, s *Stack, r *Resource) {
+	is := func(property string, want any) {
+		f.want(name+": "+r.ID+"."+property, At(r.Properties, strings.Split(property, ".")...), want)
+	}
+	is("Runtime", "provided.al2023")
+	is("Handler", "bootstrap")
+	is("PackageType", nil)
+	is("Architectures", []any{s.Parameters["Architecture"]})
+	is("MemorySize", s.Parameters["MemorySize"])
+	is("TracingConfig.Mode", "Active")
+	is("ReservedConcurrentExecutions", nil)
+	if key := s.Parameters["KmsKeyArn"]; key != "" {
+		is("KmsKeyArn", key)
+	}
+	f.want(name+": "+r.ID+" is built", r.Metadata["BuildMethod"], "makefile")
 }
 
 // Each function writes to a log group of its own, which forgets; Lambda's own filter lets everything through, for metric

@@ -124,44 +124,51 @@ func checkVisibility(v *views) (wrong []string) {
 func checkRedrive(v *views) (wrong []string) {
 	var f faults
 	each(v.transformed(), func(name string, s *Stack) {
-		uses := map[string]*Resource{} // the queue that uses a dead-letter queue
+		uses := map[string]*Resource{} // the queue that uses a dead-letter queue, by the ARN of that
 		for _, r := range s.Types("AWS::SQS::Queue") {
 			if policy := r.Properties["RedrivePolicy"]; policy != nil {
 				uses[text(At(policy, "deadLetterTargetArn"))] = r
-				tries := map[string]string{"EffectsQueue": "EffectsReceiveCount"}[r.ID]
-				if tries == "" {
-					tries = "ReceiveCount"
-				}
-				f.want(name+": how often a message of "+r.ID+" is tried", At(policy, "maxReceiveCount"), s.Parameters[tries])
-			}
-		}
-		for _, r := range s.Types("AWS::SQS::Queue") {
-			queue := arn("sqs", text(r.Properties["QueueName"]))
-			allow := r.Properties["RedriveAllowPolicy"]
-			user := uses[queue]
-			delete(uses, queue)
-			switch {
-			case user != nil:
-				source := arn("sqs", text(user.Properties["QueueName"]))
-				f.want(name+": who may use "+r.ID, []any{At(allow, "redrivePermission"), At(allow, "sourceQueueArns")}, []any{"byQueue", []any{source}})
-				f.want(name+": "+r.ID+" is a FIFO queue like "+user.ID, isFIFO(r), isFIFO(user))
-			case r.Properties["RedrivePolicy"] == nil && r.ID != "EffectsQueue":
-				f.want(name+": who may use "+r.ID, At(allow, "redrivePermission"), "denyAll")
+				f.want(name+": how often a message of "+r.ID+" is tried", At(policy, "maxReceiveCount"), s.tries(r))
 			}
 		}
 		for target, r := range uses {
-			f.add("%s: the dead-letter queue of %s is %s, which is not in the stack", name, r.ID, target)
+			if s.queue(target) == nil {
+				f.add("%s: the dead-letter queue of %s is %s, which is not in the stack", name, r.ID, target)
+			}
+		}
+		for _, r := range s.Types("AWS::SQS::Queue") {
+			f.usedBy(name, r, uses[arn("sqs", text(r.Properties["QueueName"]))])
 		}
 		for _, mapping := range s.Types("AWS::Lambda::EventSourceMapping") {
 			if queue := s.queue(text(mapping.Properties["EventSourceArn"])); queue != nil && queue.Properties["RedrivePolicy"] == nil {
 				f.add("%s: %s is taken by a function and has no dead-letter queue", name, queue.ID)
 			}
 		}
-		if s.Resources["EffectsQueue"] != nil {
-			f.want(name+": the effects queue has a dead-letter queue", s.Resources["EffectsQueue"].Properties["RedrivePolicy"] != nil, s.Parameters["EffectsReceiveCount"] != "0")
-		}
+		has := At(s.properties("EffectsQueue"), "RedrivePolicy") != nil
+		f.want(name+": the effects queue has a dead-letter queue", has, s.Parameters["EffectsReceiveCount"] != "0")
 	})
 	return f
+}
+
+// tries is the parameter that says how often a queue's messages are tried.
+func (s *Stack) tries(queue *Resource) string {
+	if queue.ID == "EffectsQueue" {
+		return s.Parameters["EffectsReceiveCount"]
+	}
+	return s.Parameters["ReceiveCount"]
+}
+
+// usedBy looks at who may use a queue as its dead-letter queue; user is nil where none does.
+func (f *faults) usedBy(name string, r, user *Resource) {
+	allow := r.Properties["RedriveAllowPolicy"]
+	switch {
+	case user != nil:
+		source := arn("sqs", text(user.Properties["QueueName"]))
+		f.want(name+": who may use "+r.ID, []any{At(allow, "redrivePermission"), At(allow, "sourceQueueArns")}, []any{"byQueue", []any{source}})
+		f.want(name+": "+r.ID+" is a FIFO queue like "+user.ID, isFIFO(r), isFIFO(user))
+	case r.Properties["RedrivePolicy"] == nil && r.ID != "EffectsQueue": // which has one or not, as is asked for
+		f.want(name+": who may use "+r.ID, At(allow, "redrivePermission"), "denyAll")
+	}
 }
 
 // queue is the stack's queue of an ARN; nil where it is somebody else's.
