@@ -42,7 +42,7 @@ func TestRenamesAreFound(t *testing.T) {
 			if err := m.apply(tpl); err != nil {
 				t.Fatal(err)
 			}
-			found := without(grouped(checks[m.check](viewsOf(t, tpl))), known[m.check])
+			found := grouped(checks[m.check](viewsOf(t, tpl)))
 			if !slices.ContainsFunc(found, func(fault string) bool { return strings.Contains(fault, m.says) }) {
 				t.Errorf("found %q, and nothing says %q", found, m.says)
 			}
