@@ -37,7 +37,7 @@ func (c *Cloud) Deploy(ctx context.Context, d Deployment) (map[string]string, er
 	}
 	args := []string{
 		"deploy", "--template-file", filepath.Join(d.Build, "template.yaml"), "--stack-name", d.Stack, "--s3-bucket", bucket,
-		"--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND",
+		"--capabilities", "CAPABILITY_IAM",
 		"--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar",
 	}
 	if len(d.Parameters) > 0 {

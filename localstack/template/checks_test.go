@@ -63,6 +63,8 @@ var checks = map[string]check{
 	"people":      checkPeople,
 	"references":  checkReferences,
 	"cycles":      checkCycles,
+	"ingress":     checkIngress,
+	"publication": checkPublication,
 }
 
 // TestTemplate compares template.yaml with the code, and with what this project promises of it.
@@ -78,12 +80,20 @@ func TestTemplate(t *testing.T) {
 
 // What SAM writes depends on no parameter. So one transformed template does for all checks.
 func TestTransformDependsOnNoParameter(t *testing.T) {
-	once := transform(t, source(t), nil)
+	once := timeless(transform(t, source(t), nil))
 	for name, parameters := range deployments {
-		if !reflect.DeepEqual(transform(t, source(t), parameters), once) {
+		if !reflect.DeepEqual(timeless(transform(t, source(t), parameters)), once) {
 			t.Errorf("%s: SAM makes something else of it with these parameters", name)
 		}
 	}
+}
+
+// timeless leaves out the webhooks' deployment, whose name SAM makes of the time, and the stage, which names it.
+func timeless(tpl Template) Template {
+	maps.DeleteFunc(tpl.section("Resources"), func(_ string, r any) bool {
+		return strings.HasPrefix(text(At(r, "Type")), "AWS::ApiGateway::") && text(At(r, "Type")) != "AWS::ApiGateway::RestApi"
+	})
+	return tpl
 }
 
 // grouped tells a fault of several deployments once.

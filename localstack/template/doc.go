@@ -1,4 +1,4 @@
-// Package template reads template.yaml as CloudFormation does, so that tests can compare it with the code.
+// Package template reads template.yaml as CloudFormation does, so that tests can compare it with the code. Nothing else uses it.
 //
 // Three views of it, each made of the one before:
 //

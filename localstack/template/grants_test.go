@@ -53,7 +53,9 @@ func (s *Stack) arnOf(output string) string {
 	value := text(s.Outputs[name])
 	switch {
 	case output == theStack:
-		return text(pseudo["AWS::StackId"])
+		// "Actions, resources, and condition keys for AWS CloudFormation", Service Authorization Reference: a stack is
+		// stack/NAME/ID. Who names it by NAME may not know the ID.
+		return arn("cloudformation", "stack/"+text(pseudo["AWS::StackName"])) + "/*"
 	case value == "":
 		return ""
 	case isIndex:

@@ -69,7 +69,8 @@ func (f *faults) statement(of string, st statement) {
 	for _, resource := range st.resources {
 		ownStreams := strings.HasSuffix(resource, "/stream/*") && slices.Equal(st.actions, []string{"dynamodb:ListStreams"})
 		ownLines := strings.HasPrefix(resource, "arn:aws:logs:") && strings.HasSuffix(resource, ":*") // how a log group's ARN ends
-		if wild := strings.ContainsAny(resource, "*?"); wild && !ownStreams && !ownLines && (resource != "*" || len(without(st.actions, traces)) > 0) {
+		ownStack := resource == arn("cloudformation", "stack/"+text(pseudo["AWS::StackName"]))+"/*"
+		if wild := strings.ContainsAny(resource, "*?"); wild && !ownStreams && !ownLines && !ownStack && (resource != "*" || len(without(st.actions, traces)) > 0) {
 			f.add("%s: %s allows %v on %s", of, st.sid, st.actions, resource)
 		}
 	}
