@@ -126,7 +126,7 @@ func (s *stack) sums(t *testing.T, function string) map[string]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]float64{}
+	all, wrong := map[string]float64{}, []string{}
 	for _, l := range lines {
 		document := s.checkDocument(t, l.text)
 		for metric, value := range document {
@@ -137,8 +137,11 @@ func (s *stack) sums(t *testing.T, function string) map[string]float64 {
 			judged += document[metric]
 		}
 		if consumed := document["events_consumed_total"]; consumed != judged {
-			t.Errorf("%v consumed, and the dispositions come to %v: %s", consumed, judged, l.text)
+			wrong = append(wrong, fmt.Sprintf("%v consumed, and the dispositions come to %v: %s", consumed, judged, l.text))
 		}
+	}
+	if len(wrong) > 0 {
+		t.Errorf("%d documents do not add up, such as %s", len(wrong), wrong[0])
 	}
 	return all
 }
@@ -207,20 +210,23 @@ func TestNoDataIsLogged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, l := range lines {
-			t.Errorf("%s: %.600s", function, l.text)
+		if len(lines) > 0 {
+			t.Errorf("%d lines of %s, such as %.1000s", len(lines), function, lines[0].text)
 		}
 	}
 }
 
-// What these tests cause on purpose.
-var errorsMeant = map[string]bool{"sequence gap": true}
+// meant tells which errors these tests cause: gaps, and entities that are written so fast that a sweep leaves them to the
+// next one.
+func (l line) meant() bool {
+	return l.Message == "sequence gap" || l.Message == "sweep failed" && strings.Contains(l.Error, "kept moving")
+}
 
 // E9: no function complains of anything but what was done to it.
 func TestNoOtherErrorIsLogged(t *testing.T) {
 	s := afterAll(t)
 	for _, function := range functionNames {
-		lines, err := s.about(t.Context(), function, func(l line) bool { return l.Level == "ERROR" && !errorsMeant[l.Message] })
+		lines, err := s.about(t.Context(), function, func(l line) bool { return l.Level == "ERROR" && !l.meant() })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -90,12 +90,28 @@ func (s *stack) blockGroup(t *testing.T) {
 		return s.missing(t.Context(), expectations{{"ledger", "fifo-free"}: balance(1), far: {state: `{"seats":1}`, applied: 1}})
 	})
 	s.until(t, applyTimeout, "the dead-letter queue", func() string { return s.inDLQ(t, event(1002).body) })
+	s.checkBehind(t)
 
 	s.run(t, 0, "skip", "seats", "fifo-far", "--through", "1001", "--reason", "nobody has them", "--yes").has(t, "skipped")
 	s.run(t, 0, "redrive", "--from", "dlq", "--yes").has(t, "moved")
 	s.until(t, applyTimeout, "the redriven ones", func() string {
 		return s.missing(t.Context(), expectations{{"ledger", "fifo-behind"}: balance(1), far: {state: `{"seats":1003}`, applied: 1002}})
 	})
+}
+
+// checkBehind: what stands behind a failure in its group is not applied before that has gone.
+func (s *stack) checkBehind(t *testing.T) {
+	t.Helper()
+	lines, err := s.about(t.Context(), consumerFunction, func(l line) bool {
+		return l.EventID == "fifo-far:1002" && l.Disposition == "deferred" || l.EventID == "fifo-behind:1" && l.Disposition == "applied"
+	})
+	last := slices.IndexFunc(lines, func(l line) bool { return l.Disposition == "applied" })
+	if last < 0 {
+		last = len(lines)
+	}
+	if err != nil || last < fifoReceiveCount {
+		t.Errorf("what stands behind was applied after %d of %d tries, %v", last, fifoReceiveCount, err)
+	}
 }
 
 func (s *stack) notEmpty(t *testing.T, queue string) string {

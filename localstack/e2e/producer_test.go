@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/big"
 	"math/rand/v2"
@@ -29,9 +30,11 @@ type history struct {
 }
 
 func newHistory(t testing.TB, prefix string) *history {
+	of := fnv.New64a() // each history has random numbers of its own, whichever tests run
+	of.Write([]byte(prefix))
 	return &history{
 		prefix: prefix, t: t, want: expectations{}, effects: map[string][]int64{},
-		random: rand.New(rand.NewPCG(here.seed, uint64(len(prefix))<<32|uint64(prefix[0]))),
+		random: rand.New(rand.NewPCG(here.seed, of.Sum64())),
 	}
 }
 

@@ -38,7 +38,14 @@ func TestRedriveFromQuarantine(t *testing.T) {
 		}
 		return ""
 	})
-	s.run(t, 0, redrive...).has(t, "1 of ", "moved")
+	// A function that was killed may have left a second copy, and a run moves what it has moved only once.
+	s.until(t, applyTimeout, "quarantine after a redrive", func() string {
+		if s.idOf(t, body) == "" {
+			return ""
+		}
+		s.run(t, 0, redrive...).has(t, "1 of ", "moved")
+		return "the message's end"
+	})
 	s.until(t, applyTimeout, "the entity", func() string {
 		return s.missing(t.Context(), expectations{{"call", id}: {state: fmt.Sprintf(`{"id":%q,"state":"started","note":%q}`, id, secret)}})
 	})

@@ -45,13 +45,3 @@ func TestShuffled(t *testing.T) {
 		t.Errorf("after a rival it lacks %s", lacks)
 	}
 }
-
-// quarantined tells which messages are not in quarantine, or not as they must be.
-func (s *stack) quarantined(t testing.TB, want []poison) string {
-	t.Helper()
-	all, err := s.look(t.Context(), quarantineQueue)
-	if err != nil {
-		return err.Error()
-	}
-	return holds(all, want, false)
-}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,9 +39,9 @@ type stack struct {
 	logs   *cloudwatchlogs.Client
 	items  *itemReader
 
-	effects *receiver // of the effects queue
-	sent    *tally    // what the tests sent to the events queue
-	poison  *ledger   // what must be in quarantine
+	effects *receiver    // of the effects queue
+	sent    atomic.Int64 // messages that the tests sent to the events queue
+	poison  register     // what must be in quarantine in the end
 }
 
 // deploy deploys a stack and returns when it works.
@@ -55,7 +56,7 @@ func (w *world) deploy(ctx context.Context, name, build string, parameters map[s
 	s := &stack{
 		name: name, outputs: outputs,
 		sqs: sqs.NewFromConfig(config), lambda: lambda.NewFromConfig(config), logs: cloudwatchlogs.NewFromConfig(config),
-		items: newItemReader(config), sent: &tally{}, poison: &ledger{},
+		items: newItemReader(config),
 	}
 	s.effects = receive(s.sqs, s.url(effectsQueue))
 	for _, queue := range []string{eventsQueue, republishQueue} {
