@@ -26,13 +26,14 @@ func buildAll(ctx context.Context) (functions string, err error) {
 }
 
 const (
-	firstVersion  = "e2e-first"
-	secondVersion = "e2e-second"
+	firstVersion  = "first"
+	secondVersion = "second"
 )
 
-// buildFunctions builds them with another version each time, into a folder of its own.
+// buildFunctions builds them with another version each time. The SAM CLI keeps notes beside a build, so these are not
+// beside that of somebody who deploys meanwhile.
 func buildFunctions(ctx context.Context, version string) (string, error) {
-	folder, err := filepath.Abs(filepath.Join(projectRoot, ".aws-sam", version))
+	folder, err := filepath.Abs(filepath.Join(projectRoot, ".aws-sam", "e2e", version))
 	if err != nil {
 		return "", err
 	}
