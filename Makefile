@@ -92,6 +92,7 @@ build-RelayFunction: FOLDER := relay
 build-ConsumerFunction build-SweeperFunction build-RelayFunction:
 	@: $(or $(ARTIFACTS_DIR),$(error `sam build` calls $@: it says in ARTIFACTS_DIR where the function is to go)) \
 		$(or $(GOARCH_$(ARCHITECTURE)),$(error ARCHITECTURE must be arm64 or x86_64: $(ARCHITECTURE)))
+	@go run ./cmd/inorder validate events/streams.yaml # with a wrong one no function starts
 	GOOS=linux GOARCH=$(GOARCH_$(ARCHITECTURE)) CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc \
 		-ldflags '-s -w -X inorder/functions.Version=$(VERSION)' -o $(ARTIFACTS_DIR)/bootstrap ./functions/$(FOLDER)
 	cp events/streams.yaml $(ARTIFACTS_DIR)/streams.yaml

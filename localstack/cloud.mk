@@ -26,15 +26,15 @@ CLOUD_ENVIRONMENT = INORDER_CLOUD=$(CLOUD) INORDER_SAM=$(SAM) INORDER_LOCALSTACK
 
 cloud-up: ## start a cloud on this machine to deploy to; CLOUD=auto, docker or host
 cloud-up: cloud-tools
-	$(CLOUD_ENVIRONMENT) go run ./localstack up --mode $(CLOUD)
+	@$(CLOUD_ENVIRONMENT) go run ./localstack up --mode $(CLOUD)
 
 cloud-deploy: ## build template.yaml and deploy it to the cloud of cloud-up; says how to play with it
 cloud-deploy: cloud-tools
-	$(CLOUD_ENVIRONMENT) go run ./localstack deploy
+	@$(CLOUD_ENVIRONMENT) go run ./localstack deploy
 
 cloud-down: ## stop the cloud of cloud-up and forget all that it kept
 cloud-down:
-	go run ./localstack down
+	@go run ./localstack down
 
 cloud-test: ## the tests of the template, which deploy it to a cloud of their own
 cloud-test: cloud-tools
@@ -46,12 +46,14 @@ cloud-test: cloud-tools
 cloud-check:
 	@missing=(); \
 	command -v go >/dev/null || missing+=("Go: https://go.dev/doc/install"); \
-	[ -n "$(PYTHON)" ] || missing+=("Python 3.11 or 3.12 with its venv module: apt install python3-venv, brew install python@3.12, \
+	"$(PYTHON)" -c $(PYTHON_FITS) 2>/dev/null || missing+=("Python 3.11 or 3.12 with its venv module: apt install python3-venv, brew install python@3.12, \
 	or name one: INORDER_PYTHON=/path/to/python3.12"); \
 	[ -x "$(ENGINE)" ] || command -v npm >/dev/null || missing+=("npm, which comes with Node.js: https://nodejs.org/en/download, \
 	or name a dynoxide $(DYNOXIDE_VERSION): DYNOXIDE=/path/to/dynoxide"); \
 	case "$(CLOUD) $(OS)" in \
-		"auto "*|"docker "*|"host linux") ;; \
+		"auto "*|"host linux") ;; \
+		"docker "*) docker version >/dev/null 2>&1 && docker compose version >/dev/null 2>&1 || \
+			missing+=("Docker that runs, with its compose plug-in, for CLOUD=docker: https://docs.docker.com/engine/install/") ;; \
 		"host "*) missing+=("Linux, for CLOUD=host: functions are Linux programs. Take CLOUD=docker.") ;; \
 		*) missing+=("CLOUD=auto, docker or host: there is no $(CLOUD)") ;; \
 	esac; \

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"inorder/localstack/cloud"
+	"inorder/localstack/template"
 )
 
 type deployCommand struct {
@@ -24,6 +28,9 @@ func (d *deployCommand) Run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := d.allowed(); err != nil {
+		return err
+	}
 	build, err := cloud.Build{Template: d.Template, Progress: notes}.Run(ctx)
 	if err != nil {
 		return err
@@ -34,6 +41,25 @@ func (d *deployCommand) Run(ctx context.Context, out, notes io.Writer) error {
 	}
 	d.show(c, outputs, out)
 	return nil
+}
+
+// allowed says what the template does not take. SAM passes over a name that is not there, and LocalStack looks at no pattern.
+func (d *deployCommand) allowed() error {
+	folder, err := cloud.Folder()
+	if err != nil {
+		return err
+	}
+	t, err := template.Read(cmp.Or(d.Template, filepath.Join(filepath.Dir(folder), "template.yaml")))
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	for name, value := range d.parameters() {
+		if err := t.Allowed(name, value); err != nil && (d.Set[name] == value || d.Template == "") {
+			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // toPlay are shorter times than anyone would want in production: a gap heals while one looks.
@@ -55,12 +81,18 @@ func (d *deployCommand) show(c *cloud.Cloud, outputs map[string]string, out io.W
 	if d.Stack != "inorder" {
 		stack = "--stack " + d.Stack + " "
 	}
+	fmt.Fprintf(out, "\n(GapDeadline and MarkDelay are shorter than the template's, and LogLevel is debug, to play with.)\n")
 	fmt.Fprintln(out, strings.NewReplacer("ON", on, "STACK ", stack).Replace(`
 send to it       go run ./localstack send STACK events/samples/plan-changed.json
 look             go run ./cmd/inorder inspect subscription sub_1 ON
 make a gap       go run ./localstack send STACK events/samples/step-with-its-predecessor-missing.json
 see it           go run ./cmd/inorder gaps ON
 watch            go run ./cmd/inorder tail ON
+give it up       go run ./cmd/inorder skip ledger acc_2 --through 7 --reason "to play" --yes ON
+send poison      go run ./localstack send STACK events/samples/quarantine-no-route.json
+see why          go run ./cmd/inorder redrive ON
 deploy changes   make cloud-deploy
+set a parameter  go run ./localstack deploy STACK --set ReceiveCount=3
+it does nothing? .cloud/up/log has what a function says that does not start
 stop it          make cloud-down`))
 }

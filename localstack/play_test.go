@@ -35,6 +35,9 @@ func TestUpDeployPlayDown(t *testing.T) {
 	p.run(told["make a gap"])
 	p.shows(told["see it"], "acc_2")
 	p.shows(told["watch"]+" --once", "acc_2")
+	p.run(told["give it up"])
+	p.run(told["send poison"])
+	p.shows(told["see why"], "no_route")
 	if said := p.localstack("deploy"); !strings.Contains(said, told["watch"]) { // "deploy changes"
 		t.Errorf("the second deployment says %s", said)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -59,5 +60,29 @@ func TestSamplesCanBeSent(t *testing.T) {
 	}
 	if attributes == 0 {
 		t.Error("no sample has attributes")
+	}
+}
+
+// A parameter that the template does not have, or a value that it does not take, is refused before anything is built: SAM and
+// LocalStack would pass over both.
+func TestParametersAreChecked(t *testing.T) {
+	for _, row := range []struct {
+		set  map[string]string
+		want string
+	}{
+		{nil, ""},
+		{map[string]string{"BatchSize": "7"}, ""},
+		{map[string]string{"Nope": "1"}, "Nope: no parameter Nope"},
+		{map[string]string{"GapDeadline": "soon"}, `GapDeadline: "soon" does not match`},
+		{map[string]string{"BatchSize": "0"}, "BatchSize: 0 is not between 1 and 10000"},
+	} {
+		d := deployCommand{Stack: "inorder", Set: row.set}
+		if err := d.allowed(); row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
+			t.Errorf("%v: got %v, want %q", row.set, err, row.want)
+		}
+	}
+	d := deployCommand{Stack: "bad_Name"}
+	if err := d.allowed(); err == nil || !strings.Contains(err.Error(), `Name: "bad_Name" does not match`) {
+		t.Errorf("a stack that the template can give no names to: %v", err)
 	}
 }

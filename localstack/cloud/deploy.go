@@ -76,6 +76,9 @@ func (c *Cloud) makeBucket(ctx context.Context) error {
 // Outputs are those of a stack.
 func (c *Cloud) Outputs(ctx context.Context, stack string) (map[string]string, error) {
 	answer, err := c.cloudFormation().DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &stack})
+	if err != nil && strings.Contains(err.Error(), "does not exist") { // an error without a code of its own
+		return nil, fmt.Errorf("there is no stack %s here: `make cloud-deploy` makes one", stack)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the outputs of stack %s: %w", stack, err)
 	}

@@ -38,7 +38,7 @@ func (c *Cloud) startHost(ctx context.Context, root string, port int, detached b
 	c.How = "without Docker: functions are processes, DynamoDB is " + strings.TrimSpace(string(version))
 	cmd := exec.Command(python, filepath.Join(root, "localstack", "host", "host.py"),
 		"--folder", c.folder, "--port", strconv.Itoa(port), "--dynoxide", dynoxide)
-	cmd.Env, cmd.Dir = hostEnvironment(os.Environ()), c.folder
+	cmd.Env, cmd.Dir = hostEnvironment(os.Environ(), c.folder), c.folder
 	return c.spawnHost(cmd, detached)
 }
 
@@ -63,12 +63,13 @@ func (c *Cloud) spawnHost(cmd *exec.Cmd, detached bool) error {
 }
 
 // hostEnvironment is what LocalStack may know of the user's environment: it reads some hundred variables, with names as
-// common as DEBUG, and which of them are good for us host.py says.
-func hostEnvironment(all []string) []string {
-	environment := []string{"PYTHONDONTWRITEBYTECODE=1", "NO_PROXY=127.0.0.1,localhost"}
+// common as DEBUG, and which of them are good for us host.py says. Its libraries keep caches in the user's home: here that is
+// the cloud's folder.
+func hostEnvironment(all []string, folder string) []string {
+	environment := []string{"HOME=" + folder, "PYTHONDONTWRITEBYTECODE=1", "NO_PROXY=127.0.0.1,localhost"}
 	for _, one := range all {
 		switch name, _, _ := strings.Cut(one, "="); name {
-		case "PATH", "HOME", "LANG", "LC_ALL":
+		case "PATH", "LANG", "LC_ALL":
 			environment = append(environment, one)
 		}
 	}

@@ -182,8 +182,8 @@ func remove(t *testing.T, root, name string) {
 
 // C5: neither LocalStack nor the SAM CLI sees the user's accounts, and what they need to work they keep.
 func TestWhatTheyKnowOfTheEnvironment(t *testing.T) {
-	users := []string{"PATH=/bin", "AWS_PROFILE=prod", "AWS_ENDPOINT_URL=https://x", "SAM_CLI_CONTAINER=1", "no_proxy=x", "HTTPS_PROXY=p", "DEBUG=1", "PERSISTENCE=1"}
-	host, sam := hostEnvironment(users), samEnvironment(users, "/f")
+	users := []string{"PATH=/bin", "HOME=/home/u", "AWS_PROFILE=prod", "AWS_ENDPOINT_URL=https://x", "SAM_CLI_CONTAINER=1", "no_proxy=x", "HTTPS_PROXY=p", "DEBUG=1", "PERSISTENCE=1"}
+	host, sam := hostEnvironment(users, "/f"), samEnvironment(users, "/f")
 	for _, one := range []string{"AWS_PROFILE=prod", "AWS_ENDPOINT_URL=https://x", "SAM_CLI_CONTAINER=1", "no_proxy=x"} {
 		if slices.Contains(host, one) || slices.Contains(sam, one) {
 			t.Errorf("%s is known", one)
@@ -191,6 +191,9 @@ func TestWhatTheyKnowOfTheEnvironment(t *testing.T) {
 	}
 	if slices.Contains(host, "PERSISTENCE=1") {
 		t.Error("LocalStack reads a variable of the user's")
+	}
+	if slices.Contains(host, "HOME=/home/u") || !slices.Contains(host, "HOME=/f") {
+		t.Errorf("what its libraries keep is not in its folder: %v", host)
 	}
 	if !slices.Contains(host, "PATH=/bin") || !slices.Contains(sam, "PATH=/bin") || !slices.Contains(sam, "HTTPS_PROXY=p") {
 		t.Errorf("too little is known: %v, %v", host, sam)

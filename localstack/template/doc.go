@@ -1,4 +1,5 @@
-// Package template reads template.yaml as CloudFormation does, so that tests can compare it with the code. Nothing else uses it.
+// Package template reads template.yaml as CloudFormation does, so that tests can compare it with the code, and so
+// that a local deployment can refuse parameters that AWS would.
 //
 // Three views of it, each made of the one before:
 //
