@@ -27,6 +27,7 @@ func (r *Result) print(out io.Writer, width int) {
 		fmt.Fprintf(out, "%s → events queue: %d of %s moved\n", name, r.Moved, terminal.Count(r.Looked, "message"))
 	}
 	r.printGroups(out, width)
+	r.printExamples(out, width)
 	r.printRefused(out, width)
 	for i, h := range r.Hints {
 		if i == 0 {
@@ -57,6 +58,21 @@ func (r *Result) printGroups(out io.Writer, width int) {
 		t.Rows = append(t.Rows, row)
 	}
 	t.Write(out)
+}
+
+// printExamples says of each group what is wrong with one of its messages: who decides about them wants to know.
+func (r *Result) printExamples(out io.Writer, width int) {
+	first := true
+	for _, g := range r.Groups {
+		if !r.DryRun || g.Reason == "" || g.Example == "" {
+			continue
+		}
+		if first {
+			fmt.Fprintln(out, "\none of each:")
+			first = false
+		}
+		terminal.Wrap(out, "  - ", string(g.Reason)+", "+terminal.Escape(g.Example), width)
+	}
 }
 
 // shownRefused is how many of the refused messages a terminal shows.

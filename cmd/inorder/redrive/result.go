@@ -35,6 +35,7 @@ type Group struct {
 	Stream   string        `json:"stream,omitempty"` // empty where no stream takes them
 	Messages int           `json:"messages"`
 	Moved    int           `json:"moved"`
+	Example  string        `json:"example,omitempty"` // the entity of one of them, and what is wrong with it
 }
 
 // Refused is a message that SQS does not take.
@@ -56,7 +57,7 @@ func (r *Result) group(m message) *Group {
 			return g
 		}
 	}
-	g := &Group{Reason: m.reason, Stream: stream}
+	g := &Group{Reason: m.reason, Stream: stream, Example: m.example()}
 	r.Groups = append(r.Groups, g)
 	return g
 }

@@ -21,13 +21,14 @@ type message struct {
 	received
 	original events.Message // without quarantine's mark
 	reason   events.Reason  // why it is in quarantine; empty without a mark
+	detail   string         // the same in words
 	decoded  []events.Decoded
 }
 
 func read(streams *events.Config, r received, now time.Time) message {
 	m := message{received: r, original: functions.Unwrap(r.Message)}
 	if mark, ok := functions.MarkOf(r.Message); ok {
-		m.reason = mark.Reason
+		m.reason, m.detail = mark.Reason, mark.Detail
 	}
 	m.decoded = streams.Decode(m.original, now)
 	return m
@@ -55,6 +56,21 @@ func (m message) streams() string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
+}
+
+// example names its entity, and says why it is here.
+func (m message) example() string {
+	var parts []string
+	for _, d := range m.decoded {
+		if d.EntityID != "" {
+			parts = append(parts, d.EntityID)
+			break
+		}
+	}
+	if m.detail != "" {
+		parts = append(parts, m.detail)
+	}
+	return strings.Join(parts, ": ")
 }
 
 // place is what a message must stay in order with: its entity, or itself where that is not known.
