@@ -135,7 +135,9 @@ func TestWhatIsLostIsHealed(t *testing.T) {
 			early++
 		}
 	}
-	if few := h.Count(report.SentAgain) / 20; early > few { // where who saw it first died before it said so, as one in 25 does
+	// Where who saw it first died before it said so, as one in 25 does on average; a sweeper that does not wait is early with
+	// nearly all.
+	if few := h.Count(report.SentAgain) / 4; early > few {
 		t.Errorf("%d of %d were asked for before the gap deadline of five minutes", early, h.Count(report.SentAgain))
 	}
 }
