@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -29,7 +30,7 @@ type command interface {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := localstack(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code) //nolint:forbidigo // this is main

@@ -74,6 +74,8 @@ func TestParametersAreChecked(t *testing.T) {
 		{map[string]string{"BatchSize": "7"}, ""},
 		{map[string]string{"Nope": "1"}, "Nope: no parameter Nope"},
 		{map[string]string{"GapDeadline": "soon"}, `GapDeadline: "soon" does not match`},
+		{map[string]string{"ReceiveCount": "NaN"}, `ReceiveCount: "NaN" is no whole number`},
+		{map[string]string{"ReceiveCount": "2.5"}, `ReceiveCount: "2.5" is no whole number`},
 		{map[string]string{"BatchSize": "0"}, "BatchSize: 0 is not between 1 and 10000"},
 	} {
 		d := deployCommand{Stack: "inorder", Set: row.set}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
@@ -24,6 +25,20 @@ type Deployment struct {
 
 // bucket takes the functions' code on its way.
 const bucket = "inorder-code"
+
+// deployTimeout bounds one deployment, which takes half a minute, and three times that on a loaded machine. The SAM CLI waits
+// for ever for a stack that LocalStack has rolled back at once.
+const deployTimeout = 5 * time.Minute
+
+var errDeployTimeout = fmt.Errorf("the SAM CLI did not end within %v", deployTimeout)
+
+// switched says what lies behind an error that speaks of something else; nil where nothing does.
+func switched(err error) error {
+	if errors.Is(err, errDeployTimeout) || strings.Contains(err.Error(), "No deployed instances of resource") {
+		return errors.New("LocalStack cannot change a stack by a parameter that adds resources or takes some away: take another name")
+	}
+	return nil
+}
 
 // Deploy creates the stack, or changes it, and returns its outputs. LocalStack cannot repair a stack whose first
 // deployment failed: take another name for the next try.
@@ -47,10 +62,16 @@ func (c *Cloud) Deploy(ctx context.Context, d Deployment) (map[string]string, er
 		}
 	}
 	err = c.step("deploying stack "+d.Stack, func() error {
-		return sam(ctx, root, c.folder, []string{"AWS_ENDPOINT_URL=" + c.Address}, args...)
+		ctx, cancel := context.WithTimeoutCause(ctx, deployTimeout, errDeployTimeout)
+		defer cancel()
+		err := sam(ctx, root, c.folder, []string{"AWS_ENDPOINT_URL=" + c.Address}, args...)
+		if err != nil && errors.Is(context.Cause(ctx), errDeployTimeout) {
+			return errors.Join(errDeployTimeout, err)
+		}
+		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, c.failures(ctx, d.Stack))
+		return nil, errors.Join(err, switched(err), c.failures(ctx, d.Stack))
 	}
 	return c.Outputs(ctx, d.Stack)
 }

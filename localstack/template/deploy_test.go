@@ -70,7 +70,7 @@ func TestDeployRefuses(t *testing.T) {
 	}{
 		{"", "", map[string]string{"Kind": "c"}, `parameter Kind: "c" is none of [a b]`},
 		{"", "", map[string]string{"Size": "11"}, "parameter Size: 11 is not between 1 and 10"},
-		{"", "", map[string]string{"Size": "many"}, `"many" is no number`},
+		{"", "", map[string]string{"Size": "many"}, `"many" is no whole number`},
 		{"", "", map[string]string{"Who": "abc"}, `"abc" does not match`},
 		{"", "", map[string]string{"Nobody": "1"}, "parameter Nobody: the template has none of this name"},
 		{"", "", map[string]string{"Kind": "b"}, "rule Both: b wants somebody"},

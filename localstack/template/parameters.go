@@ -62,10 +62,11 @@ func allowed(body map[string]any, value string) error {
 	if body["Type"] != "Number" {
 		return nil
 	}
-	n, err := strconv.ParseFloat(value, 64)
+	whole, err := strconv.Atoi(value) // CloudFormation takes 2.5, too, and the service behind it then does not
 	if err != nil {
-		return fmt.Errorf("%q is no number", value)
+		return fmt.Errorf("%q is no whole number", value)
 	}
+	n := float64(whole)
 	least, hasLeast := number(body["MinValue"])
 	most, hasMost := number(body["MaxValue"])
 	if hasLeast && n < least || hasMost && n > most {
