@@ -72,7 +72,7 @@ func TestParametersAreChecked(t *testing.T) {
 	}{
 		{nil, ""},
 		{map[string]string{"BatchSize": "7"}, ""},
-		{map[string]string{"Nope": "1"}, "Nope: no parameter Nope"},
+		{map[string]string{"Nope": "1"}, "parameter Nope: the template has none of this name"},
 		{map[string]string{"GapDeadline": "soon"}, `GapDeadline: "soon" does not match`},
 		{map[string]string{"ReceiveCount": "NaN"}, `ReceiveCount: "NaN" is no whole number`},
 		{map[string]string{"ReceiveCount": "2.5"}, `ReceiveCount: "2.5" is no whole number`},
@@ -83,7 +83,11 @@ func TestParametersAreChecked(t *testing.T) {
 			t.Errorf("%v: got %v, want %q", row.set, err, row.want)
 		}
 	}
-	d := deployCommand{Stack: "bad_Name"}
+	d := deployCommand{Stack: "inorder", Set: map[string]string{"QueueType": "fifo", "SenderBucketArn": "arn:aws:s3:::b"}}
+	if err := d.allowed(); err == nil || !strings.Contains(err.Error(), "S3 sends notifications to standard queues only") {
+		t.Errorf("a rule that does not hold: %v", err)
+	}
+	d = deployCommand{Stack: "bad_Name"}
 	if err := d.allowed(); err == nil || !strings.Contains(err.Error(), `Name: "bad_Name" does not match`) {
 		t.Errorf("a stack that the template can give no names to: %v", err)
 	}
