@@ -110,7 +110,7 @@ func (s *sweep) actOn(candidates []*candidate) {
 	spread(s.work, s.Parallel, len(due), s.margin/4,
 		func(i int) ordering.Swept { return s.Keeper.Sweep(s.work, due[i].Key, due[i].stream, due[i].entity) },
 		func(i int, swept ordering.Swept, panicked error) {
-			done[i] = true
+			done[i] = !swept.TooLate
 			s.settle(due[i], swept, panicked)
 		})
 	for i, c := range due {

@@ -44,6 +44,8 @@ type sweptStore struct {
 	slow        time.Duration // a compare-and-set takes
 	reading     time.Duration // a batch of entities takes
 	unreadable  string        // an entity that cannot be understood
+
+	entitiesRead int // how many batches
 }
 
 var errBroken = errors.New("broken")
@@ -70,6 +72,7 @@ func (s *sweptStore) Entities(ctx context.Context, keys []ordering.Key) ([]order
 			return nil, ctx.Err()
 		}
 	}
+	s.entitiesRead++
 	read, err := s.Store.Entities(ctx, keys)
 	for i, key := range keys {
 		if key.ID == s.unreadable {
@@ -275,7 +278,7 @@ func TestASweepGoesOnWhereItStopped(t *testing.T) {
 			s.now = s.now.Add(time.Millisecond)
 		}
 		s.now = s.now.Add(6 * time.Minute)
-		s.store.slow = 500 * time.Millisecond // less than a sweep has patience for
+		s.store.slow = 490 * time.Millisecond // 13 begin in the 6 seconds for work, and the last one ends within the patience
 		for sweep := 1; len(s.requests()) < entities; sweep++ {
 			if sweep > 8 {
 				t.Fatalf("%d of %d asked for after %d sweeps", len(s.requests()), entities, sweep)
@@ -297,6 +300,36 @@ func TestASweepGoesOnWhereItStopped(t *testing.T) {
 			if !strings.Contains(request, fmt.Sprintf(`"entity_id":"e%02d"`, i)) {
 				t.Errorf("request %d is %s", i, request)
 			}
+		}
+	})
+}
+
+// An entity whose turn comes at the very end of the time is where the next sweep begins, and no failure.
+func TestASweepWhoseTimeEndsAtAnEntityGoesOnWithIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSweeping(t)
+		s.deliver(t, "Posted", "a.2")
+		s.now = s.now.Add(6 * time.Minute)
+		parts := s.parts()
+		looks := 0
+		parts.Now = func() time.Time {
+			if s.store.entitiesRead > 0 {
+				looks++
+			}
+			if looks == 2 { // the first is whether it is due, the second what is
+				time.Sleep(6200 * time.Millisecond) // the time for work is 6 seconds, and the patience half a second
+			}
+			return s.now
+		}
+		s.sweeper = NewSweeper(parts)
+		ctx, end := context.WithTimeout(t.Context(), 8*time.Second)
+		defer end()
+		logs, _, err := s.sweep(t, ctx)
+		if next, _ := s.store.Bookmark(t.Context(), "c"); err != nil || len(logs) != 0 || len(s.requests()) != 0 || next == "" {
+			t.Errorf("logged %q, asked for %q, goes on at %q: %v", logs, s.requests(), next, err)
+		}
+		if _, _, err := s.sweep(t, t.Context()); err != nil || len(s.requests()) != 1 {
+			t.Errorf("the next sweep asked for %q: %v", s.requests(), err)
 		}
 	})
 }

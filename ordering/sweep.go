@@ -28,6 +28,7 @@ type Swept struct {
 	Counts     map[Count]int
 	Entity     *Entity     // as it is afterwards
 	Escalation *Escalation // nil where there was none to be made now
+	TooLate    bool        // the time was over before anything was begun
 	Err        error       // what could not be done, and is left to the next sweep
 }
 
@@ -47,6 +48,9 @@ func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity
 		duty := dutyOf(s, run.entity, k.Now(), run.sending(), run.tried)
 		if duty == NoDuty {
 			break
+		}
+		if duties == 0 && ctx.Err() != nil {
+			return Swept{Entity: e, TooLate: true}
 		}
 		if err := cannotGoOn(ctx, run.lost, duties); err != nil {
 			faults = append(faults, fmt.Errorf("sweep %s of stream %s: %w", quoteID(key.ID), s.Name, err))
