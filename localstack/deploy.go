@@ -73,7 +73,7 @@ func (d *deployCommand) show(c *cloud.Cloud, outputs map[string]string, out io.W
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
 		fmt.Fprintf(out, "  %-24s %s\n", name, outputs[name])
 	}
-	on := fmt.Sprintf("--stack %s --endpoint %s --region %s", d.Stack, c.Endpoint(), cloud.Region)
+	on := fmt.Sprintf("--stack %s --endpoint %s --region %s", d.Stack, c.Address, cloud.Region)
 	stack := ""
 	if d.Stack != "inorder" {
 		stack = "--stack " + d.Stack + " "

@@ -121,9 +121,6 @@ func (c *Cloud) Stop() error {
 	return errors.Join(stopped, os.RemoveAll(c.folder))
 }
 
-// Endpoint is the address of every service.
-func (c *Cloud) Endpoint() string { return c.Address }
-
 // String says what this is: engine, versions and address.
 func (c *Cloud) String() string {
 	return fmt.Sprintf("LocalStack %s %s at %s", c.Version, c.How, c.Address)

@@ -38,13 +38,13 @@ func TestDocker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !answers(c.Endpoint())() || !strings.HasPrefix(c.String(), "LocalStack 0.0.1 in Docker: functions are containers at http://127.0.0.1:") {
+	if !answers(c.Address)() || !strings.HasPrefix(c.String(), "LocalStack 0.0.1 in Docker: functions are containers at http://127.0.0.1:") {
 		t.Errorf("it is %s", c)
 	}
 	if err := c.Stop(); err != nil {
 		t.Error(err)
 	}
-	gone(t, c.Endpoint(), answers(c.Endpoint()))
+	gone(t, c.Address, answers(c.Address))
 	compose := "compose --project-name " + c.Project + " --file " + root + "/localstack/compose.yaml "
 	for _, want := range []string{compose + "up --detach", compose + "down --volumes --remove-orphans"} {
 		if strings.Count(asked(), want) != 1 {

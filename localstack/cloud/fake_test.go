@@ -59,7 +59,7 @@ func serveHealth(port int) {
 func startAndWait(detached bool) {
 	c, err := Start(context.Background(), Options{Folder: os.Getenv("FOLDER"), Detached: detached})
 	must(err)
-	fmt.Println(c.Endpoint())
+	fmt.Println(c.Address)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 

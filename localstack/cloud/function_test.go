@@ -106,7 +106,7 @@ func (f function) call(t *testing.T, method, path string, body any) (status int,
 			t.Fatal(err)
 		}
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, f.cloud.Endpoint()+"/2015-03-31/functions"+path, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(t.Context(), method, f.cloud.Address+"/2015-03-31/functions"+path, bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}

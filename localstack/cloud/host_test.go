@@ -27,10 +27,10 @@ func TestStartAndStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !answers(c.Endpoint())() {
-		t.Errorf("%s does not answer", c.Endpoint())
+	if !answers(c.Address)() {
+		t.Errorf("%s does not answer", c.Address)
 	}
-	if got, want := c.String(), "LocalStack 0.0.1 without Docker: functions are processes, DynamoDB is dynoxide 0.0.2 at "+c.Endpoint(); got != want {
+	if got, want := c.String(), "LocalStack 0.0.1 without Docker: functions are processes, DynamoDB is dynoxide 0.0.2 at "+c.Address; got != want {
 		t.Errorf("it is %q, want %q", got, want)
 	}
 	if !strings.Contains(progress.String(), "starting LocalStack, mode host: done in ") {
@@ -44,8 +44,8 @@ func TestStartAndStop(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if answers(c.Endpoint())() {
-		t.Errorf("%s still answers", c.Endpoint())
+	if answers(c.Address)() {
+		t.Errorf("%s still answers", c.Address)
 	}
 	empty(t, filepath.Join(root, ".cloud"))
 }
@@ -85,7 +85,7 @@ func TestADetachedOneLivesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Endpoint() != endpoint || !answers(endpoint)() || !strings.Contains(c.String(), "LocalStack 0.0.1") {
+	if c.Address != endpoint || !answers(endpoint)() || !strings.Contains(c.String(), "LocalStack 0.0.1") {
 		t.Errorf("found %v, want one at %s", c, endpoint)
 	}
 	if _, err := Start(t.Context(), Options{Folder: folder}); err == nil || !strings.Contains(err.Error(), "has a cloud already") {

@@ -103,7 +103,7 @@ func TestHost(t *testing.T) {
 // C4: nothing of it can be reached from another machine.
 func whereItListens(t *testing.T, c *Cloud) {
 	t.Helper()
-	startDynamoDB(t, c.Endpoint())
+	startDynamoDB(t, c.Address)
 	deployFunction(t, c, "where", 3).pid(t, "answer")
 	processes := family(t, c.PID)
 	if len(processes) != 3 {

@@ -14,7 +14,7 @@ import (
 // state is what a Cloud's folder remembers of it, so that another process can use it and stop it.
 type state struct {
 	Mode    string `json:"mode"`
-	Address string `json:"address"`
+	Address string `json:"address"`           // of every service: an AWS client's endpoint
 	Version string `json:"version,omitempty"` // empty: it did not answer yet
 	How     string `json:"how"`               // "in Docker", and so on
 

@@ -21,7 +21,7 @@ const anyCode = -1
 // run runs `inorder` as an operator of this stack does, and expects an exit code.
 func (s *stack) run(t testing.TB, code int, args ...string) answer {
 	t.Helper()
-	args = append(args, "--stack", s.name, "--endpoint", here.cloud.Endpoint(), "--region", cloud.Region)
+	args = append(args, "--stack", s.name, "--endpoint", here.cloud.Address, "--region", cloud.Region)
 	command := exec.CommandContext(t.Context(), here.inorder, args...)
 	command.Dir = projectRoot
 	var out, notes bytes.Buffer

@@ -100,7 +100,7 @@ func sayEngine(c *cloud.Cloud) {
 // environment is for whatever reads its connection from the process's own: the outbox of a producer, and `inorder`.
 func environment(c *cloud.Cloud) {
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": c.Endpoint(), "AWS_REGION": cloud.Region,
+		"AWS_ENDPOINT_URL": c.Address, "AWS_REGION": cloud.Region,
 		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
 		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
 		"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost",

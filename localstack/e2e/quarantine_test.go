@@ -31,7 +31,7 @@ func (m seen) is(body string) bool {
 // look lists what lies in a queue without receiving it ("Querying SQS messages", LocalStack's documentation): a receiver
 // would hide messages from the operator's commands.
 func (s *stack) look(ctx context.Context, queue string) ([]seen, error) {
-	from := here.cloud.Endpoint() + "/_aws/sqs/messages?ShowInvisible=true&ShowDelayed=true&QueueUrl=" + url.QueryEscape(s.url(queue))
+	from := here.cloud.Address + "/_aws/sqs/messages?ShowInvisible=true&ShowDelayed=true&QueueUrl=" + url.QueryEscape(s.url(queue))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
 	if err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func (s *stack) webhookURL(t *testing.T) string {
 		t.Fatal(err)
 	}
 	id, _, _ := strings.Cut(output.Host, ".")
-	return here.cloud.Endpoint() + "/_aws/execute-api/" + id + output.Path
+	return here.cloud.Address + "/_aws/execute-api/" + id + output.Path
 }
 
 func post(t *testing.T, to, contentType, body string) int {
