@@ -111,13 +111,13 @@ func (s *stack) testNotice(t *testing.T) string {
 	return "S3's notice that notifications begin"
 }
 
-// E7: a webhook that is posted to the stack's address is applied, and one with another content type is refused.
+// E7: a webhook that is posted to the stack's address is applied, byte for byte, also where its sender names a charset.
 func TestWebhookSends(t *testing.T) {
 	s := begin(t)
 	t.Parallel()
 	const id = "webhook-call"
 	body := fmt.Sprintf(`{"id":"wh & %%+ 1","type":"call.completed","created_at":"2026-03-05T10:14:31.47+02:00","data":{"id":%q,"state":"völlig & ganz","note":%q}}`, id, secret)
-	if status := post(t, s.webhookURL(t), "application/json", body); status != http.StatusOK {
+	if status := post(t, s.webhookURL(t), "application/json; charset=utf-8", body); status != http.StatusOK {
 		t.Fatalf("status %d", status)
 	}
 	s.sent.Add(1)

@@ -57,10 +57,17 @@ func (f *faults) answers(name string, responses any) {
 	f.want(name+": what the sender of a webhook is told of a message in the queue", At(all, "default", "statusCode"), "200")
 }
 
+// webhookTypes are what the content type of a webhook may read: of JSON, by those who name its charset as well as by others.
+var webhookTypes = []string{
+	"application/json", "application/json; charset=utf-8", "application/json; charset=UTF-8",
+	"application/json;charset=utf-8", "application/json;charset=UTF-8",
+	"application/cloudevents+json", "application/cloudevents+json; charset=utf-8", "application/cloudevents+json; charset=UTF-8",
+}
+
 // messages judges what is sent: the whole body, and to a FIFO queue a group and an identity.
 func (f *faults) messages(name string, templates any, fifo bool) {
 	all, _ := templates.(map[string]any)
-	for _, contentType := range []string{"application/json", "application/cloudevents+json"} {
+	for _, contentType := range webhookTypes {
 		parts := strings.Split(text(all[contentType]), "&")
 		want := []string{"Action=SendMessage", "MessageBody=$util.urlEncode($input.body)"}
 		if fifo {
@@ -111,6 +118,7 @@ var mutationsOfIngress = []mutation{
 	{"ingress", "senders that give up", "Resources/WebhookRestApi/Properties/DefinitionBody/paths", webhook("4\\d{2}", "400", "MessageBody=$util.urlEncode($input.body)"), "where SQS answers 403, the sender of a webhook is told 400"},
 	{"ingress", "another queue", "Resources/WebhookRestApi/Properties/DefinitionBody/paths", webhook("[45]\\d{2}", "500", "MessageBody=$util.urlEncode($input.body)"), "the webhooks go to arn:aws:apigateway:eu-west-1:sqs:path/1/other"},
 	{"ingress", "a part of the body", "Resources/WebhookRestApi/Properties/DefinitionBody/paths", webhook("[45]\\d{2}", "500", "MessageBody=$input.body"), "a webhook of application/json is [Action=SendMessage MessageBody=$input.body]"},
+	{"ingress", "senders that name a charset", "Resources/WebhookRestApi/Properties/DefinitionBody/paths", webhook("[45]\\d{2}", "500", "MessageBody=$util.urlEncode($input.body)"), "a webhook of application/json; charset=utf-8 is []"},
 
 	{"publication", "an author with spaces", "Metadata/AWS::ServerlessRepo::Application/Author", "the authors", "Author is published as"},
 	{"publication", "a label with spaces", "Metadata/AWS::ServerlessRepo::Application/Labels/0", "a queue", "no label may be called"},
