@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,13 +12,11 @@ import (
 	"inorder/ordering"
 )
 
-// OutboxRow is an event that was written, as it was sent.
+// OutboxRow is an event that was written, as it was sent. What else a row has is not looked at: other programs write rows, too,
+// and one of them that keeps its time otherwise shall not hold up the rest of an answer.
 type OutboxRow struct {
-	At          ordering.Position
-	Event       string // empty where the row holds none, or none that is a string
-	Source      string
-	PublishedAt time.Time
-	ExpiresAt   time.Time // TTL may delete it from then on; until it does, it is there
+	At    ordering.Position
+	Event string // empty where the row holds none, or none that is a string
 }
 
 // Head is the newest position of a history; not found where nothing was ever written.
@@ -33,7 +30,7 @@ func (o *Outbox) Head(ctx context.Context, key OutboxKey) (at ordering.Position,
 }
 
 // Rows reads the rows from first to last, both included, in their order, page by page as they are asked for. The read is
-// strongly consistent. It ends with its first error.
+// strongly consistent. It ends with its first error. Whatever else a producer keeps between them is passed.
 func (o *Outbox) Rows(ctx context.Context, key OutboxKey, gen, first, last int64) iter.Seq2[OutboxRow, error] {
 	return func(yield func(OutboxRow, error) bool) {
 		query := o.rowsQuery(key, gen, first, last)
@@ -44,7 +41,7 @@ func (o *Outbox) Rows(ctx context.Context, key OutboxKey, gen, first, last int64
 				return
 			}
 			for _, it := range out.Items {
-				if !yield(decodeOutboxRow(it)) {
+				if row, ok := decodeOutboxRow(it); ok && !yield(row, nil) {
 					return
 				}
 			}
@@ -70,18 +67,15 @@ func (o *Outbox) rowsQuery(key OutboxKey, gen, first, last int64) *dynamodb.Quer
 	}
 }
 
-func decodeOutboxRow(it item) (OutboxRow, error) {
+func decodeOutboxRow(it item) (row OutboxRow, ok bool) {
 	r := &itemReader{item: it}
-	sk := r.text(attrSK)
-	at, ok := ParseOutboxSK(sk)
-	if !ok {
-		r.fail(attrSK, fmt.Errorf("%q is no row's", sk))
+	if row.At, ok = ParseOutboxSK(r.text(attrSK)); !ok {
+		return row, false
 	}
-	row := OutboxRow{At: at, Source: r.text(outboxSource), PublishedAt: r.instant(outboxPublishedAt), ExpiresAt: r.epoch(attrExpiresAt)}
-	if event, ok := it[outboxEvent].(*types.AttributeValueMemberS); ok {
+	if event, isText := it[outboxEvent].(*types.AttributeValueMemberS); isText {
 		row.Event = event.Value
 	}
-	return row, r.err
+	return row, true
 }
 
 // outboxHead is what a history's head says.

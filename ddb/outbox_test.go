@@ -483,6 +483,31 @@ func TestOutboxNeverOverwrites(t *testing.T) {
 	}
 }
 
+// Rows that another program wrote, with attributes of its own, are read like others, and what lies between rows is none. So
+// nothing that a producer keeps beside its events holds up an answer.
+func TestOutboxRowsOfOthers(t *testing.T) {
+	engine := startEngine(t, local.Dynoxide)
+	o := newOutbox(t, engine, ddb.ClientOptions{})
+	event, number := &types.AttributeValueMemberS{Value: "{}"}, &types.AttributeValueMemberN{Value: "7"}
+	for sk, attributes := range map[string]map[string]types.AttributeValue{
+		"0000000000.0000000000000000001":      {"event": event},
+		"0000000000.0000000000000000002":      {"event": event, "published_at": number, "source": number, "token": number},
+		"0000000000.0000000000000000003":      {"event": event, "published_at": event, "expires_at": event},
+		"0000000000.0000000000000000004":      {"event": number},
+		"0000000000.0000000000000000004/note": {"event": event},
+		"0000000000.0000000000000000005":      {"event": event},
+	} {
+		attributes["_pk"] = &types.AttributeValueMemberS{Value: ddb.OutboxPK(outboxKey)}
+		attributes["_sk"] = &types.AttributeValueMemberS{Value: sk}
+		if _, err := engine.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("outbox"), Item: attributes}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := rows(t, o, 0); !slices.Equal(got, []string{"1 {}", "2 {}", "3 {}", "4 ", "5 {}"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // An event in our own form has what a consumer reads, every character of it sendable.
 func TestOutboxEventBody(t *testing.T) {
 	e := ddb.OutboxEvent{

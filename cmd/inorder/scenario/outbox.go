@@ -69,7 +69,7 @@ func (o *outbox) Rows(_ context.Context, key ddb.OutboxKey, gen, first, last int
 			if row.of != of || row.at.Gen != gen || row.at.Seq < first || row.at.Seq > last {
 				continue
 			}
-			if !yield(ddb.OutboxRow{At: row.at, Event: row.body, Source: row.source}, nil) {
+			if !yield(ddb.OutboxRow{At: row.at, Event: row.body}, nil) {
 				return
 			}
 		}
