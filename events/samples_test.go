@@ -31,6 +31,7 @@ var samples = map[string][]string{
 	"duplicate":                         {"PlanChanged subscription", "PlanChanged subscription"},
 	"step-in-order":                     {"EntryPosted ledger", "EntryPosted ledger"},
 	"step-with-its-predecessor-missing": {"EntryPosted ledger"},
+	"step-that-was-missing":             {"EntryPosted ledger"},
 	"step-ignored":                      {"EntryViewed ledger ignored"},
 	"delta":                             {"SeatsAdded seats", "SeatsAdded seats"},
 	"tombstone":                         {"SubscriptionDeleted subscription tombstone"},
@@ -76,14 +77,24 @@ func TestNoSampleIsWithoutItsTest(t *testing.T) {
 	}
 }
 
-// The same plan change on each path is one event: identity and content come from the innermost event.
+// The same plan change on each path is one event: identity and content come from the innermost event, be it flat or not.
 func TestWrappersDoNotChangeAnEvent(t *testing.T) {
-	sameEvent(t, "plan-changed", "sns-wrapped", "eventbridge-wrapped", "threefold-wrapped")
+	sameEvent(t, "plan-changed", "plan-changed-flat", "sns-wrapped", "eventbridge-wrapped", "threefold-wrapped")
 }
 
 // A CloudEvent is the same one in both modes, over SNS too.
 func TestBothModesOfACloudEventAreOneEvent(t *testing.T) {
-	sameEvent(t, "cloudevent-binary", "cloudevent-binary-over-sns")
+	sameEvent(t, "cloudevent-structured", "cloudevent-binary", "cloudevent-binary-over-sns")
+}
+
+// The missing step's sample closes the gap that the other one opens: the same account, and just the numbers below.
+func TestOneSampleClosesTheGapOfAnother(t *testing.T) {
+	c := mustParse(t, readFile(t, "streams.yaml"))
+	missing := c.Decode(readSample(t, "step-that-was-missing")[0], sampleNow)[0].Event
+	waiting := c.Decode(readSample(t, "step-with-its-predecessor-missing")[0], sampleNow)[0].Event
+	if missing.EntityID != waiting.EntityID || missing.Seq != 1 || waiting.Seq != 2 {
+		t.Errorf("%s %d, and %s %d waits", missing.EntityID, missing.Seq, waiting.EntityID, waiting.Seq)
+	}
 }
 
 func sameEvent(t *testing.T, names ...string) {
