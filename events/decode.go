@@ -59,7 +59,7 @@ func (c *Config) route(r *record) (route, *Refusal) {
 	if to, ok := c.routes.find(r.typ); ok {
 		return to, nil
 	}
-	return route{}, refuse(NoRoute, "no stream takes its type")
+	return route{}, refuse(NoRoute, "no stream takes its type, %.80q", r.typ)
 }
 
 // event checks what a stream needs of its events, in this order: entity, order key, identity.

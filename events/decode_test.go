@@ -185,7 +185,8 @@ func TestARefusalShowsWhatCouldBeRead(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	d = decodeOne(t, c, `{"event_id":"e","source":"s","type":"Other","entity_id":"d","data":{}}`)
-	if d.Stream != nil || d.Pattern != "" || d.EventID != "e" || d.Source != "s" || d.EntityID != "d" {
+	if d.Stream != nil || d.Pattern != "" || d.EventID != "e" || d.Source != "s" || d.EntityID != "d" ||
+		d.Refusal.Detail != `no stream takes its type, "Other"` {
 		t.Errorf("%+v", d)
 	}
 	d = decodeOne(t, c, `{"event_id":"e","type":"DocSet","entity_id":[1],"seq":1,"data":{}}`)

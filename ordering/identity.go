@@ -27,7 +27,30 @@ func atTie(e *events.Event, holder Last) Outcome {
 	if !holder.known() || holder.is(e) {
 		return Outcome{Disposition: Duplicate}
 	}
-	return Outcome{Disposition: Conflict, Reason: events.Conflict, Detail: "its position is held by event " + quoteID(holder.EventID)}
+	return Outcome{Disposition: Conflict, Reason: events.Conflict, Detail: "its position is held by " + rivalOf(e, holder.EventID, holder.Source)}
+}
+
+// rivalOf tells an event from the one that was there first by what differs: the id, or else the source, or else the content.
+func rivalOf(e *events.Event, id, source string) string {
+	switch {
+	case id != e.ID && id == "":
+		return "an event without an id"
+	case id != e.ID:
+		return "event " + quoteID(id)
+	case source != e.Source:
+		return "an event of the same id from " + named(source) + "; its own is from " + named(e.Source)
+	case id == "":
+		return "an event without an id and with other content"
+	default:
+		return "an event of the same id with other content"
+	}
+}
+
+func named(source string) string {
+	if source == "" {
+		return "no source"
+	}
+	return "source " + quoteID(source)
 }
 
 func quoteID(id string) string {

@@ -165,7 +165,7 @@ func atRow(e *events.Event, row Row, stored string) Outcome {
 	case row.Void != "" || row.is(e):
 		return Outcome{Disposition: Duplicate, Stored: stored}
 	default:
-		return Outcome{Disposition: Conflict, Reason: events.Conflict, Stored: stored, Detail: "its number is taken by event " + quoteID(row.EventID)}
+		return Outcome{Disposition: Conflict, Reason: events.Conflict, Stored: stored, Detail: "its number is taken by " + rivalOf(e, row.EventID, row.Source)}
 	}
 }
 
