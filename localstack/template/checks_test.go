@@ -65,6 +65,7 @@ var checks = map[string]check{
 	"cycles":      checkCycles,
 	"ingress":     checkIngress,
 	"publication": checkPublication,
+	"changes":     checkChanges,
 }
 
 // TestTemplate compares template.yaml with the code, and with what this project promises of it.

@@ -35,7 +35,7 @@ func texts(all ...string) (list []any) {
 func TestRenamesAreFound(t *testing.T) {
 	tried := map[string]bool{}
 	plain := unwatched(source(t))
-	for _, m := range slices.Concat(mutationsOfFunctions, mutationsOfTables, mutationsOfQueues, mutationsOfRoles, mutationsOfReferences, mutationsOfIngress) {
+	for _, m := range slices.Concat(mutationsOfFunctions, mutationsOfTables, mutationsOfQueues, mutationsOfRoles, mutationsOfReferences, mutationsOfIngress, mutationsOfChanges) {
 		tried[m.check] = true
 		t.Run(m.check+"/"+m.what, func(t *testing.T) {
 			tpl := Template(copied(map[string]any(plain)).(map[string]any))
