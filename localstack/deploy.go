@@ -73,23 +73,41 @@ func (d *deployCommand) show(c *cloud.Cloud, outputs map[string]string, out io.W
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
 		fmt.Fprintf(out, "  %-24s %s\n", name, outputs[name])
 	}
-	on := fmt.Sprintf("--stack %s --endpoint %s --region %s", d.Stack, c.Address, cloud.Region)
 	stack := ""
 	if d.Stack != "inorder" {
 		stack = "--stack " + d.Stack + " "
 	}
-	fmt.Fprintf(out, "\n(GapDeadline and MarkDelay are shorter than the template's, and LogLevel is debug, to play with.)\n")
-	fmt.Fprintln(out, strings.NewReplacer("ON", on, "STACK ", stack).Replace(`
-send to it       go run ./localstack send STACK events/samples/plan-changed.json
-look             go run ./cmd/inorder inspect subscription sub_1 ON
-make a gap       go run ./localstack send STACK events/samples/step-with-its-predecessor-missing.json
-see it           go run ./cmd/inorder gaps ON
-watch            go run ./cmd/inorder tail ON
-give it up       go run ./cmd/inorder skip ledger acc_2 --through 7 --reason "to play" --yes ON
-send poison      go run ./localstack send STACK events/samples/quarantine-no-route.json
-see why          go run ./cmd/inorder redrive ON
-deploy changes   make cloud-deploy
-set a parameter  go run ./localstack deploy STACK --set ReceiveCount=3
-it does nothing? .cloud/up/log has what a function says that does not start
-stop it          make cloud-down`))
+	fmt.Fprintln(out, "\n(GapDeadline and MarkDelay are shorter than the template's, and LogLevel is debug, to play with.)")
+	fmt.Fprintln(out, strings.NewReplacer("ON", on(d.Stack, c), "STACK ", stack).Replace(toTry))
 }
+
+// toTry is a first hour with the stack, in an order that makes sense.
+const toTry = `
+An event, and what became of it:
+  go run ./localstack send STACK events/samples/plan-changed.json
+  go run ./cmd/inorder inspect subscription sub_1 ON
+
+A gap opens: number 2 of acc_2 comes and waits, number 1 does not come. After a minute the sweeper begins to ask for it, and
+nobody here has it. gaps exits with 1 while there is one, tail goes on until Ctrl-C:
+  go run ./localstack send STACK events/samples/step-with-its-predecessor-missing.json
+  go run ./cmd/inorder gaps ON
+  go run ./cmd/inorder tail ON
+
+It closes: number 1 comes after all, and number 2 runs right behind it:
+  go run ./localstack send STACK events/samples/step-that-was-missing.json
+  go run ./cmd/inorder inspect ledger acc_2 ON
+
+Another gap, of acc_9, which is given up. Without --yes it says what would happen:
+  sed s/acc_2/acc_9/g events/samples/step-with-its-predecessor-missing.json | go run ./localstack send STACK -
+  go run ./cmd/inorder skip ledger acc_9 --through 1 --reason "to play" --yes ON
+
+What can never succeed, and why:
+  go run ./localstack send STACK events/samples/quarantine-no-route.json
+  go run ./cmd/inorder redrive ON
+
+Deploy your changes, or another parameter, and stop it all:
+  make cloud-deploy
+  go run ./localstack deploy STACK --set ReceiveCount=3
+  make cloud-down
+
+Where nothing happens, .cloud/up/log has what a function says that does not start.`

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -36,6 +37,7 @@ func (s *sendCommand) Run(ctx context.Context, out, notes io.Writer) error {
 		return fmt.Errorf("stack %s has no output EventsQueueUrl", s.Stack)
 	}
 	client := sqs.NewFromConfig(c.Config())
+	var sent []message
 	for _, file := range s.Files {
 		messages, err := read(file)
 		if err != nil {
@@ -48,8 +50,9 @@ func (s *sendCommand) Run(ctx context.Context, out, notes io.Writer) error {
 			}
 			fmt.Fprintf(out, "sent %s from %s\n", aws.ToString(answer.MessageId), file)
 		}
+		sent = append(sent, messages...)
 	}
-	return nil
+	return look(sent, on(s.Stack, c), time.Now(), out)
 }
 
 // message is a record of which only what a sender decides matters.

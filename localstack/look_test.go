@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// After sending, a newcomer is told where to look: once for each entity, as a shell takes it, and into quarantine for what no
+// stream takes.
+func TestSendSaysWhereToLook(t *testing.T) {
+	body := func(s string) message { return message{Body: s} }
+	binary, err := read("../events/samples/cloudevent-binary.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		sent []message
+		want string
+	}{
+		"nothing": {nil, ""},
+		"two of one entity": {
+			[]message{body(`{"type":"SeatsAdded","seq":1,"data":{"subscription_id":"s 1"}}`), body(`{"type":"SeatsAdded","seq":2,"data":{"subscription_id":"s 1"}}`)},
+			"\nwhat became of it:\n  go run ./cmd/inorder inspect seats 's 1' ON\n",
+		},
+		"poison among others": {
+			[]message{body(`no JSON`), body(`{"type":"SeatsAdded","seq":1,"data":{"subscription_id":"it's"}}`)},
+			"\nwhat became of it:\n  go run ./cmd/inorder redrive ON\n  go run ./cmd/inorder inspect seats 'it'\\''s' ON\n",
+		},
+		"an event that is in the attributes": {
+			binary, "\nwhat became of it:\n  go run ./cmd/inorder inspect meter meter-9 ON\n",
+		},
+	} {
+		var out strings.Builder
+		if err := look(row.sent, "ON", time.Now(), &out); err != nil || out.String() != row.want {
+			t.Errorf("%s: %s%v, want %s", name, out.String(), err, row.want)
+		}
+	}
+}
