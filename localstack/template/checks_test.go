@@ -54,6 +54,7 @@ var checks = map[string]check{
 	"queues":      checkQueues,
 	"senders":     checkSenders,
 	"visibility":  checkVisibility,
+	"tries":       checkTries,
 	"redrive":     checkRedrive,
 	"mappings":    checkMappings,
 	"sources":     checkSources,

@@ -14,15 +14,16 @@ const (
 
 // deployments are the ones that most checks look at, by what they are called in a fault.
 var deployments = map[string]map[string]string{
-	"standard":          {},
-	"fifo":              {"QueueType": "fifo"},
-	"others' standard":  {"EventsQueueArn": othersQueue, "EventsDlqArn": othersDlq},
-	"others' fifo":      {"EventsQueueArn": othersQueue + ".fifo", "QueueType": "fifo"},
-	"no effects' DLQ":   {"EffectsReceiveCount": "0"},
-	"no outbox":         {"Outbox": "none"},
-	"with a key":        {"KmsKeyArn": aKey, "PermissionsBoundary": "arn:aws:iam::123456789012:policy/bound"},
-	"senders, webhooks": {"SenderTopicArn": senderTopic, "SenderBucketArn": senderBucket, "SenderRuleArn": senderRule, "SenderAccounts": senderAccounts, "WebhookApi": "rest"},
-	"what else differs": {"EntitiesStream": "NEW_IMAGE", "DeletionProtection": "false", "Timeout": "900", "ConsumerEnabled": "false", "SweeperEnabled": "false", "Architecture": "x86_64"},
+	"standard":           {},
+	"fifo":               {"QueueType": "fifo"},
+	"others' standard":   {"EventsQueueArn": othersQueue, "EventsDlqArn": othersDlq},
+	"others' fifo":       {"EventsQueueArn": othersQueue + ".fifo"}, // its name says so, and not QueueType
+	"others', with fifo": {"EventsQueueArn": othersQueue, "QueueType": "fifo"},
+	"no effects' DLQ":    {"EffectsReceiveCount": "0"},
+	"no outbox":          {"Outbox": "none"},
+	"with a key":         {"KmsKeyArn": aKey, "PermissionsBoundary": "arn:aws:iam::123456789012:policy/bound"},
+	"senders, webhooks":  {"SenderTopicArn": senderTopic, "SenderBucketArn": senderBucket, "SenderRuleArn": senderRule, "SenderAccounts": senderAccounts, "WebhookApi": "rest"},
+	"what else differs":  {"EntitiesStream": "NEW_IMAGE", "DeletionProtection": "false", "Timeout": "900", "ConsumerEnabled": "false", "SweeperEnabled": "false", "Architecture": "x86_64"},
 }
 
 // Who may send.

@@ -35,6 +35,8 @@ func checkMappings(v *views) (wrong []string) {
 				f.add("%s: %s: a FIFO queue gives batches of %d at most, and knows no window: %d, %v", name, r.ID, mostOfFIFO, batch, window)
 			case !fifo && batch > withoutWindow && count(window) < 1:
 				f.add("%s: %s: batches of %d need a window", name, r.ID, batch)
+			case !fifo && r.ID == "ConsumerFunctionEvents" && batch != count(s.Parameters["BatchSize"]):
+				f.add("%s: %s: batches of %d of a standard queue, and %s were asked for", name, r.ID, batch, s.Parameters["BatchSize"])
 			}
 		}
 	})

@@ -37,6 +37,9 @@ var mutationsOfQueues = []mutation{
 	{"visibility", "the default", "Resources/RepublishQueue/Properties/VisibilityTimeout", nil, "RepublishQueue hides a message for 0 s"},
 	{"visibility", "a longer timeout", global + "Timeout", 900, "with a timeout of 15 s, EventsQueue hides a message for 150 s"},
 
+	{"tries", "as many as SQS knows", "Parameters/ReceiveCount/MaxValue", 1000, "with a timeout of 300 s, 1000 tries of a message of EventsQueue take 3000000 s"},
+	{"tries", "the same of effects", "Parameters/EffectsReceiveCount/MaxValue", 1000, "1000 tries of a message of EffectsQueue"},
+
 	{"redrive", "another dead-letter queue", eventsQueue + "Properties/RedrivePolicy/deadLetterTargetArn", itsARN("QuarantineQueue"), "who may use QuarantineQueue is"},
 	{"redrive", "none", eventsQueue + "Properties/RedrivePolicy", nil, "EventsQueue is taken by a function and has no dead-letter queue"},
 	{"redrive", "one that there is not", eventsQueue + "Properties/RedrivePolicy/deadLetterTargetArn", sub("arn:aws:sqs:${AWS::Region}:${AWS::AccountId}:elsewhere"), "elsewhere, which is not in the stack"},

@@ -64,6 +64,8 @@ var mutationsOfFunctions = []mutation{
 	{"mappings", "no bound", consumer + "Events/Events/Properties/ScalingConfig", nil, "ScalingConfig.MaximumConcurrency is <nil>"},
 	{"mappings", "a window on a FIFO queue", consumer + "Events/Events/Properties/MaximumBatchingWindowInSeconds", 1, "a FIFO queue gives batches of 10"},
 	{"mappings", "a large batch of a FIFO queue", consumer + "Events/Events/Properties/BatchSize", ref("BatchSize"), "a FIFO queue gives batches of 10"},
+	{"mappings", "another's FIFO queue taken for a standard one", "Conditions/IsFifo", map[string]any{"Condition": "OwnIsFifo"}, "others' fifo: ConsumerFunctionEvents: a FIFO queue gives batches of 10"},
+	{"mappings", "another's queue judged by QueueType", "Conditions/OwnIsFifo", map[string]any{"Fn::Equals": []any{ref("QueueType"), "fifo"}}, "others', with fifo: ConsumerFunctionEvents: batches of 10 of a standard queue, and 100 were asked for"},
 	{"mappings", "a large batch without a window", relay + "Events/Requests/Properties/BatchSize", 100, "batches of 100 need a window"},
 	{"mappings", "only what comes from now on", relay + "Events/Rows/Properties/StartingPosition", "LATEST", "StartingPosition is LATEST"},
 	{"mappings", "no bisecting", relay + "Events/Rows/Properties/BisectBatchOnFunctionError", nil, "BisectBatchOnFunctionError is <nil>"},

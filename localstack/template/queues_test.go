@@ -119,6 +119,27 @@ func checkVisibility(v *views) (wrong []string) {
 	return f
 }
 
+// A message that is never taken gets to the dead-letter queue before SQS deletes it: with the most tries that are allowed, and
+// every Timeout that is.
+func checkTries(v *views) (wrong []string) {
+	var f faults
+	most := map[string]string{}
+	for _, name := range []string{"ReceiveCount", "EffectsReceiveCount"} {
+		most[name] = fmt.Sprint(At(map[string]any(v.source), "Parameters", name, "MaxValue"))
+	}
+	for _, timeout := range toTexts(list(At(map[string]any(v.source), "Parameters", "Timeout", "AllowedValues"))) {
+		most["Timeout"] = timeout
+		s, _ := v.source.Deploy(most)
+		for _, r := range s.Types("AWS::SQS::Queue") {
+			tries, hidden := count(At(r.Properties["RedrivePolicy"], "maxReceiveCount")), count(r.Properties["VisibilityTimeout"])
+			if kept := count(r.Properties["MessageRetentionPeriod"]); tries*hidden >= kept {
+				f.add("with a timeout of %s s, %d tries of a message of %s take %d s, and SQS deletes it after %d s", timeout, tries, r.ID, tries*hidden, kept)
+			}
+		}
+	}
+	return f
+}
+
 // Where a queue has a dead-letter queue, each names the other, and nobody else; both are FIFO queues, or none. What a
 // function takes messages from has one; what only people take from lets no other queue use it.
 func checkRedrive(v *views) (wrong []string) {
