@@ -131,8 +131,12 @@ func (s *sweep) settle(c *candidate, swept ordering.Swept, panicked error) {
 	if swept.Escalation != nil {
 		s.logGap(c, swept.Escalation)
 	}
+	level := slog.LevelError
+	if swept.Busy && panicked == nil { // an entity that others write fast is well, and the next sweep finds it slower
+		level = slog.LevelWarn
+	}
 	if err := errors.Join(swept.Err, panicked); err != nil {
-		s.logAt(s.ctx, slog.LevelError, "sweep failed", append(c.identity(), slog.String("error", err.Error())))
+		s.logAt(s.ctx, level, "sweep failed", append(c.identity(), slog.String("error", err.Error())))
 	}
 }
 

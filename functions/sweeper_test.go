@@ -44,6 +44,8 @@ type sweptStore struct {
 	slow        time.Duration // a compare-and-set takes
 	reading     time.Duration // a batch of entities takes
 	unreadable  string        // an entity that cannot be understood
+	busy        string        // an entity that others always write first
+	broken      string        // an entity that cannot be written
 
 	entitiesRead int // how many batches
 }
@@ -60,6 +62,12 @@ func (s *sweptStore) Marked(ctx context.Context, shard int, from time.Time, visi
 func (s *sweptStore) Swap(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
 	if s.slow > 0 {
 		time.Sleep(s.slow)
+	}
+	switch key.ID {
+	case s.busy:
+		return ordering.ErrContended
+	case s.broken:
+		return errBroken
 	}
 	return s.Store.Swap(ctx, key, prev, next, markers)
 }
@@ -447,6 +455,25 @@ func TestASweepGoesOnBesideWhatIsBroken(t *testing.T) {
 		return strings.Contains(line, "an entity cannot be read") && strings.Contains(line, "broken")
 	}) {
 		t.Errorf("%q", logs)
+	}
+}
+
+// Who gives way to those who write an entity fast has nothing to complain of: the error level is for what a person must look at.
+func TestASweepThatGivesWayIsNoError(t *testing.T) {
+	s := newSweeping(t)
+	s.deliver(t, "Posted", "a.2", "b.2")
+	s.now = s.now.Add(6 * time.Minute)
+	s.store.busy, s.store.broken = "a", "b"
+	s.sweeper.Keeper.Wait = func(context.Context, int) {}
+	logs, _, err := s.sweep(t, t.Context())
+	if err != nil || len(logs) != 2 {
+		t.Fatalf("%v %q", err, logs)
+	}
+	for _, line := range logs {
+		busy := strings.Contains(line, `"entity_id":"a"`)
+		if !strings.Contains(line, "sweep failed") || busy != strings.Contains(line, `"level":"WARN"`) || busy == strings.Contains(line, `"level":"ERROR"`) {
+			t.Error(line)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"inorder/events"
 )
@@ -30,6 +31,7 @@ type Swept struct {
 	Escalation *Escalation // nil where there was none to be made now
 	TooLate    bool        // the time was over before anything was begun
 	Err        error       // what could not be done, and is left to the next sweep
+	Busy       bool        // Err is of others' writes alone: they get on, so nobody has to look
 }
 
 // maxDuties bounds what one sweep does about one entity: each duty once, and some of them again after others.
@@ -69,8 +71,12 @@ func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity
 		}
 	}
 	out.Entity = run.entity
-	out.Err = errors.Join(faults...)
+	out.Err, out.Busy = errors.Join(faults...), allBusy(faults)
 	return *out
+}
+
+func allBusy(faults []error) bool {
+	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errBusy) && !errors.Is(err, ErrContended) })
 }
 
 // errAnotherMode is why an entity is left alone that was written under another mode of its stream: its numbers mean

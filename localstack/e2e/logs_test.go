@@ -36,7 +36,6 @@ type line struct {
 	EntityID     string `json:"entity_id"`
 	Disposition  string
 	Reason       string
-	Error        string
 	ReceiveCount int     `json:"receive_count"`
 	AgeSeconds   float64 `json:"age_seconds"`
 	Attempt      int
