@@ -48,6 +48,8 @@ type Result struct {
 	OtherConsumers int       `json:"other_consumers,omitzero"` // entities of others in the same index
 	NoKeys         int       `json:"no_keys,omitzero"`         // entries that are no entity's
 	Hints          []Hint    `json:"hints"`
+
+	lacking int // of the open ones lack a number; the others are blocked, or owe something
 }
 
 // Run lists the gaps.
@@ -85,7 +87,7 @@ func (c *Command) read(ctx context.Context) (*Result, error) {
 	}
 	r := &Result{
 		Consumer: streams.Consumer, At: now.UTC(), Open: len(open.Gaps) + open.Unread, Gaps: open.Gaps, Hints: hints,
-		NotRead: open.Unread, OtherConsumers: open.Others, NoKeys: open.NoKeys,
+		NotRead: open.Unread, OtherConsumers: open.Others, NoKeys: open.NoKeys, lacking: open.Totals().Missing + open.Unread,
 	}
 	return r, nil
 }

@@ -15,7 +15,7 @@ func (r *Result) print(out io.Writer, width int) {
 		r.printAside(out)
 		return
 	}
-	fmt.Fprintf(out, "%s of %s at %s, oldest first:\n\n", terminal.Count(r.Open, "open gap"), terminal.Escape(r.Consumer), stamp(r.At))
+	fmt.Fprintf(out, "%s, oldest first:\n\n", r.headline())
 	t := terminal.Table{
 		Titles: []string{"stream", "entity", "gen", "missing", "since", "age", "asked", "parked", "ahead", "next", "why"},
 		Width:  width, LeaveOut: "since", Below: "why", Keep: []string{"age", "next", "asked"},
@@ -29,6 +29,24 @@ func (r *Result) print(out io.Writer, width int) {
 	}
 	r.printAside(out)
 	r.printHints(out, width)
+}
+
+// headline calls no entity a gap that lacks no number. Those that were not read count as gaps, which most are.
+func (r *Result) headline() string {
+	where := fmt.Sprintf("of %s at %s", terminal.Escape(r.Consumer), stamp(r.At))
+	others := r.Open - r.lacking
+	switch {
+	case others == 0:
+		return fmt.Sprintf("%s %s", terminal.Count(r.Open, "open gap"), where)
+	case r.lacking == 0:
+		return fmt.Sprintf("no gap %s, but %s", where, openOtherwise(others))
+	default:
+		return fmt.Sprintf("%s %s, and %s", terminal.Count(r.lacking, "open gap"), where, openOtherwise(others))
+	}
+}
+
+func openOtherwise(n int) string {
+	return terminal.Count(n, "entity") + " open for another reason"
 }
 
 // stamp leaves the parts of a second out: nobody reads a list of gaps for them.

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 
+	"inorder/cmd/inorder/gaps"
 	"inorder/cmd/inorder/stack"
 	"inorder/cmd/inorder/stack/stacktest"
 	"inorder/cmd/inorder/terminal"
@@ -275,5 +276,17 @@ func TestWhereEntityAndLogDisagree(t *testing.T) {
 	p.addMismatches(ordering.Numbers{3, 4}, ordering.Numbers{4, 5})
 	if len(p.Mismatches) != 2 || !strings.HasPrefix(p.Mismatches[0], "number 3 is said to be parked") || !strings.HasPrefix(p.Mismatches[1], "number 5 has a row") {
 		t.Errorf("%q", p.Mismatches)
+	}
+}
+
+// The timeline calls nothing a gap that lacks no number: a blocked entity is open for that reason.
+func TestWhatIsOpenHasItsName(t *testing.T) {
+	for want, g := range map[string]*gaps.Gap{
+		"gap opened: missing now 2-3":                         {Missing: []events.Range{{First: 2, Last: 3}}, Why: []gaps.Why{gaps.IsMissing}},
+		"open since then: blocked at 1: its projection fails": {Blocked: 1, Why: []gaps.Why{gaps.IsBlocked}},
+	} {
+		if m := opened(g); m.What+" "+m.Detail != want {
+			t.Errorf("%s %s, want %s", m.What, m.Detail, want)
+		}
 	}
 }

@@ -61,16 +61,22 @@ func (r *reader) page(e *ordering.Entity) *Page {
 	r.addLast(p, e)
 	if g, is := gaps.Of(r.stream, r.key, e, r.now); is {
 		p.Gap = &g
-		p.add(Moment{At: g.Since, What: "gap", Detail: "opened: " + missingText(&g), From: fromEntity})
+		p.add(opened(&g))
 	}
 	return p
 }
 
-func missingText(g *gaps.Gap) string {
+// opened is when the sweeper was first needed: for a gap, or for what else is open.
+func opened(g *gaps.Gap) Moment {
+	m := Moment{At: g.Since, What: "gap", Detail: "opened: missing now " + terminal.Ranges(g.Missing, true), From: fromEntity}
 	if len(g.Missing) == 0 {
-		return "nothing is missing"
+		var reasons []string
+		for _, why := range g.Why {
+			reasons = append(reasons, g.Reason(why))
+		}
+		m.What, m.Detail = "open", "since then: "+strings.Join(reasons, "; ")
 	}
-	return "missing now " + terminal.Ranges(g.Missing, true)
+	return m
 }
 
 func (p *Page) addCursor(e *ordering.Entity) {

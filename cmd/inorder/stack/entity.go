@@ -48,5 +48,5 @@ func NameOf(key ordering.Key) string {
 
 // NeverSeen is the error about an entity that is not in the table.
 func NeverSeen(key ordering.Key) error {
-	return fmt.Errorf("%s has never seen %s: ids are byte for byte, and case counts", terminal.Escape(key.Consumer), NameOf(key))
+	return fmt.Errorf("%s has never seen %s: ids are byte for byte, and case counts; what can never succeed is in quarantine (inorder redrive shows it)", terminal.Escape(key.Consumer), NameOf(key))
 }
