@@ -27,6 +27,10 @@ func outputs(ctx context.Context, cfg aws.Config, stack string) (map[Resource]st
 		for _, o := range s.Outputs {
 			values[aws.ToString(o.OutputKey)] = strings.TrimSpace(aws.ToString(o.OutputValue))
 		}
+		if len(s.Outputs) == 0 { // one that is being made, or never came to be, or is gone but for its name
+			return nil, Usagef("stack %s has no outputs: it is %s. Without --stack the names of tables and queues are taken from the environment, from %s and so on",
+				stack, s.StackStatus, EntitiesTable.Variable())
+		}
 	}
 	names := map[Resource]string{}
 	for _, r := range All() {

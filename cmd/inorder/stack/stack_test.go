@@ -66,6 +66,7 @@ func TestEveryRequestGoesToTheEndpoint(t *testing.T) {
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	cloud := stacktest.Start(t, local.ForTest(t, local.Dynoxide))
 	delete(cloud.Stacks["prod"], "DlqUrl")
+	cloud.Stacks["failed"] = nil
 	empty := func(string) string { return "" }
 	for _, row := range []struct {
 		name  string
@@ -80,6 +81,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			"the URL of the dead-letter queue: stack prod has no output DlqUrl", "from DLQ_URL",
 		}},
 		{"no such stack", stack.Flags{Endpoint: cloud.Endpoint, Stack: "prd", Getenv: empty}, []string{"there is no stack prd in region us-east-1"}},
+		{"a stack that never came to be", stack.Flags{Endpoint: cloud.Endpoint, Stack: "failed", Getenv: empty}, []string{"stack failed has no outputs: it is ROLLBACK_COMPLETE"}},
 		{"no URL", stack.Flags{Endpoint: cloud.Endpoint, Getenv: func(string) string { return "events" }}, []string{`(DLQ_URL) is not the URL of a queue`, `"events"`}},
 	} {
 		_, err := row.flags.Connect(t.Context(), stack.EntitiesTable, stack.DLQ)

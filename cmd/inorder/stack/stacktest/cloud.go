@@ -239,7 +239,7 @@ func relay(w http.ResponseWriter, r *http.Request, by http.RoundTripper) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// describe answers DescribeStacks as CloudFormation does.
+// describe answers DescribeStacks as CloudFormation does. A stack without outputs is one whose first deployment failed.
 func (c *Cloud) describe(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/xml")
 	name := r.FormValue("StackName")
@@ -250,10 +250,15 @@ func (c *Cloud) describe(w http.ResponseWriter, r *http.Request) {
 			`<Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, name)
 		return
 	}
+	status := "UPDATE_COMPLETE"
+	if len(outputs) == 0 {
+		status = "ROLLBACK_COMPLETE"
+	}
 	var members bytes.Buffer
 	for key, value := range outputs {
 		fmt.Fprintf(&members, `<member><OutputKey>%s</OutputKey><OutputValue>%s</OutputValue></member>`, key, value)
 	}
 	fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName>`+
-		`<Outputs>%s</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, name, members.Bytes())
+		`<StackStatus>%s</StackStatus><Outputs>%s</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+		name, status, members.Bytes())
 }
