@@ -63,6 +63,8 @@ from localstack import config, constants  # noqa: E402
 from localstack.runtime.main import main  # noqa: E402
 from localstack.runtime.server import twisted  # noqa: E402
 from localstack.services.cloudformation.engine.v2 import change_set_model, change_set_model_preproc  # noqa: E402
+from localstack.services.cloudformation.stores import get_cloudformation_store  # noqa: E402
+from localstack.services.cloudformation.v2.provider import CloudformationProviderV2, find_stack_v2  # noqa: E402
 from localstack.services.dynamodb import utils as dynamodb_utils  # noqa: E402
 from localstack.services.dynamodb.server import DynamodbServer  # noqa: E402
 from localstack.services.dynamodbstreams.v2.provider import DynamoDBStreamsProvider  # noqa: E402
@@ -131,15 +133,38 @@ def poll(worker):
             worker._shutdown_event.wait(config.LAMBDA_EVENT_SOURCE_MAPPING_MAX_BACKOFF_ON_EMPTY_POLL_SEC)
 
 
-def visit_resource(preproc, node_resource, visit=change_set_model_preproc.ChangeSetModelPreproc.visit_node_resource):
-    """A resource that is not there, by its condition, may refer to others that are not there. LocalStack 4.14 knows it."""
-    if not change_set_model.is_nothing(node_resource.condition_reference):
-        condition = preproc._resolve_resource_condition_reference(node_resource.condition_reference)
-        if condition.before is not True and condition.after is not True:
-            return change_set_model_preproc.PreprocEntityDelta(
-                before=change_set_model.Nothing, after=change_set_model.Nothing
-            )
-    return visit(preproc, node_resource)
+def if_there(visit):
+    """A resource or an output that is not there, by its condition, may refer to what is not there, or is empty.
+
+    LocalStack 4.14 knows it of resources.
+    """
+
+    def visit_if_there(preproc, *args, **named):  # some callers name the node, by what it is
+        [node] = [*args, *named.values()]
+        if not change_set_model.is_nothing(node.condition_reference):
+            condition = preproc._resolve_resource_condition_reference(node.condition_reference)
+            if condition.before is not True and condition.after is not True:
+                return change_set_model_preproc.PreprocEntityDelta(
+                    before=change_set_model.Nothing, after=change_set_model.Nothing
+                )
+        return visit(preproc, node)
+
+    return visit_if_there
+
+
+@functools.wraps(CloudformationProviderV2.update_stack)  # LocalStack finds an operation by what is noted at its function
+def update_stack(provider, context, request, update=CloudformationProviderV2.update_stack):
+    """UpdateStack with the previous template, and more than once.
+
+    LocalStack compares an update with what the last change set left, and not with what an update has left since then: what
+    goes back to where it was is no change to it.
+    """
+    stack = find_stack_v2(get_cloudformation_store(context.account_id, context.region), request.get("StackName"))
+    if stack:
+        stack.change_set_id = None
+        if request.get("UsePreviousTemplate"):
+            request = request | {"TemplateBody": stack.template_body}
+    return update(provider, context, request)
 
 
 def patch():
@@ -149,7 +174,10 @@ def patch():
     )
     for name in ("_ddb_local_arn_pattern", "_ddb_local_exception_arn_pattern"):
         setattr(dynamodb_utils, name, of_dynoxide_too(getattr(dynamodb_utils, name)))
-    change_set_model_preproc.ChangeSetModelPreproc.visit_node_resource = visit_resource
+    preproc = change_set_model_preproc.ChangeSetModelPreproc
+    preproc.visit_node_resource = if_there(preproc.visit_node_resource)
+    preproc.visit_node_output = if_there(preproc.visit_node_output)
+    CloudformationProviderV2.update_stack = update_stack
     DynamodbServer.do_start_thread = start_dynoxide
     DynamoDBStreamsProvider.modify_stream_arn_for_ddb_local = stream_arn
     sqs_poller.transform_into_events = sqs_events
