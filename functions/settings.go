@@ -32,6 +32,7 @@ type Settings struct {
 //	EFFECTS_QUEUE_URL             URL of a FIFO queue; needed where a stream has effects and EFFECTS is on
 //	EFFECTS                       on (default), off or hold
 //	STREAMS_FILE                  default streams.yaml beside the binary
+//	CONSUMER                      must be the streams' consumer; empty compares nothing
 //	LOG_LEVEL                     debug, info (default), warn or error
 //	GAP_DEADLINE, PARK_TTL        such as 5m, 14d; stand in for the built-in defaults of streams.yaml
 func ReadSettings(getenv func(string) string, projections []string) (*Settings, error) {
@@ -154,7 +155,7 @@ func oneOf[T any](r *settingsReader, name, standard string, choices []choice[T])
 }
 
 func (r *settingsReader) streams(o events.Options) *events.Config {
-	path := r.text("STREAMS_FILE")
+	path, named := r.text("STREAMS_FILE"), r.getenv("CONSUMER")
 	if path == "" {
 		path = beside(r.getenv)
 	}
@@ -168,7 +169,18 @@ func (r *settingsReader) streams(o events.Options) *events.Config {
 		r.fault("%s:\n%w", path, err)
 		return nil
 	}
+	r.checkConsumer(named, config.Consumer)
 	return config
+}
+
+// checkConsumer compares the two places that name the consumer: what watches a deployment, and what stands in its keys. Which of
+// them is wrong nobody here can tell. To go on under a wrong name would begin every entity anew, out of the alarms' sight; what
+// does not start loses nothing, and the alarms on a function's errors ring.
+func (r *settingsReader) checkConsumer(named, streams string) {
+	if named != "" && named != streams {
+		r.fault("CONSUMER is %q (the stack's parameter Consumer, by which alarms and dashboard watch), and the consumer of streams.yaml is %q: "+
+			"make them the same", named, streams)
+	}
 }
 
 // beside is where the build lays streams.yaml.

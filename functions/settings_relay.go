@@ -32,6 +32,7 @@ type RelaySettings struct {
 //	REPUBLISH_QUEUE_URL   URL of a standard queue, which triggers the relay: a FIFO queue cannot delay a message
 //	MARK_DELAY            default 5m, at most 15m; 0 turns marks off
 //	STREAMS_FILE          default streams.yaml beside the binary
+//	CONSUMER              must be the streams' consumer; empty compares nothing
 //	LOG_LEVEL             debug, info (default), warn or error
 func ReadRelaySettings(getenv func(string) string, projections []string) (*RelaySettings, error) {
 	r := settingsReader{getenv: getenv}

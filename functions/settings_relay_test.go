@@ -51,6 +51,7 @@ func TestRelaySettingsFaults(t *testing.T) {
 		{"a delay that SQS does not know", []string{"MARK_DELAY", "16m"}, "MARK_DELAY must be at most 15m"},
 		{"no delay", []string{"MARK_DELAY", "soon"}, "MARK_DELAY: "},
 		{"an unknown level", []string{"LOG_LEVEL", "loud"}, "LOG_LEVEL must be one of"},
+		{"another consumer", []string{"CONSUMER", "c2"}, `the consumer of streams.yaml is "c"`},
 		{"no file", []string{"STREAMS_FILE", "/nowhere/streams.yaml"}, "STREAMS_FILE: open"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

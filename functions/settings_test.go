@@ -83,6 +83,9 @@ func TestSettingsFaults(t *testing.T) {
 		{"no file", "", nil, "STREAMS_FILE: open "},
 		{"another file", effectStreams, []string{"STREAMS_FILE", "/nowhere/streams.yaml"}, "STREAMS_FILE: open /nowhere/streams.yaml"},
 		{"a wrong file", "consumer: c\nstreams:\n  - {name: a, mode: steps, types: [A]}\n", nil, "3"},
+		{"the consumer, named twice", effectStreams, []string{"CONSUMER", "c"}, ""},
+		{"another consumer", effectStreams, []string{"CONSUMER", "c2"}, `CONSUMER is "c2" (the stack's parameter Consumer, by which alarms and dashboard watch), and the consumer of streams.yaml is "c"`},
+		{"another consumer, by a blank", effectStreams, []string{"CONSUMER", "c "}, `CONSUMER is "c "`},
 		{"an unknown projection", strings.Replace(effectStreams, "balance", "balances", 1), nil, "balances"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

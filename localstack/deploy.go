@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"inorder/events"
+	"inorder/functions/projections"
 	"inorder/localstack/cloud"
 	"inorder/localstack/template"
 )
@@ -26,6 +29,9 @@ func (d *deployCommand) Run(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := d.nameConsumer(); err != nil {
+		return err
+	}
 	if err := d.allowed(); err != nil {
 		return err
 	}
@@ -41,17 +47,51 @@ func (d *deployCommand) Run(ctx context.Context, out, notes io.Writer) error {
 	return nil
 }
 
+// nameConsumer sets the parameter Consumer to the one of events/streams.yaml, with which the functions do not start where it is
+// another.
+func (d *deployCommand) nameConsumer() error {
+	file, err := inProject("events", "streams.yaml")
+	if err != nil || d.Template != "" {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	streams, err := events.ParseStreams(text, events.Options{Projections: slices.Sorted(maps.Keys(projections.All()))})
+	if err != nil {
+		return fmt.Errorf("%s:\n%w", file, err)
+	}
+	switch named, ok := d.Set["Consumer"]; {
+	case !ok:
+		if d.Set == nil {
+			d.Set = map[string]string{}
+		}
+		d.Set["Consumer"] = streams.Consumer
+	case named != streams.Consumer:
+		return fmt.Errorf("--set Consumer=%s, and the consumer of %s is %s: with two names no function starts. "+
+			"Change it there; the parameter then follows", named, file, streams.Consumer)
+	}
+	return nil
+}
+
+// inProject is a path below the project's folder.
+func inProject(path ...string) (string, error) {
+	folder, err := cloud.Folder()
+	return filepath.Join(append([]string{filepath.Dir(folder)}, path...)...), err
+}
+
 // allowed says what AWS would not take: SAM passes over a name that is not there, and LocalStack looks at no pattern and no
 // rule. Of another template it knows nothing.
 func (d *deployCommand) allowed() error {
 	if d.Template != "" {
 		return nil
 	}
-	folder, err := cloud.Folder()
+	file, err := inProject("template.yaml")
 	if err != nil {
 		return err
 	}
-	t, err := template.Read(filepath.Join(filepath.Dir(folder), "template.yaml"))
+	t, err := template.Read(file)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,22 @@ func TestSamplesCanBeSent(t *testing.T) {
 	}
 }
 
+// The parameter Consumer follows events/streams.yaml; another one is refused, and nothing is built.
+func TestTheConsumerIsTheStreams(t *testing.T) {
+	d := deployCommand{Stack: "inorder"}
+	if err := d.nameConsumer(); err != nil || d.parameters()["Consumer"] != "billing-view" {
+		t.Errorf("the consumer is %q, %v", d.parameters()["Consumer"], err)
+	}
+	d.Set = map[string]string{"Consumer": "other"}
+	if err := d.nameConsumer(); err == nil || !strings.Contains(err.Error(), "the consumer of ") || !strings.Contains(err.Error(), "streams.yaml is billing-view") {
+		t.Errorf("another one: %v", err)
+	}
+	other := deployCommand{Stack: "inorder", Template: "other.yaml"}
+	if err := other.nameConsumer(); err != nil || len(other.Set) > 0 {
+		t.Errorf("another template, of whose parameters nothing is known: %v, %v", other.Set, err)
+	}
+}
+
 // A parameter that the template does not have, or a value that it does not take, is refused before anything is built: SAM and
 // LocalStack would pass over both.
 func TestParametersAreChecked(t *testing.T) {

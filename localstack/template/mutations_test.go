@@ -34,6 +34,8 @@ var mutationsOfFunctions = []mutation{
 	{"variables", "a variable renamed", consumer + "Environment/Variables/PARK_TTL", renamed("PARKING_TTL"), "what the consumer has"},
 	{"variables", "a variable less", sweeper + "Environment/Variables/REPUBLISH_QUEUE_URL", nil, "what the sweeper has"},
 	{"variables", "a variable that nobody reads", relay + "Environment/Variables/EFFECTS", ref("Effects"), "what the relay has"},
+	{"variables", "another consumer", relay + "Environment/Variables/CONSUMER", "billing", "CONSUMER of the relay is billing; the output or parameter Consumer is"},
+	{"values", "a consumer that streams.yaml does not have", "Parameters/Consumer/Default", "billing", "the sweeper does not start: CONSUMER is \"billing\""},
 	{"variables", "another table", consumer + "Environment/Variables/ITEMS_TABLE", ref("EntitiesTable"), "ITEMS_TABLE of the consumer is inorder-entities"},
 	{"variables", "another parameter", consumer + "Environment/Variables/GAP_DEADLINE", ref("ParkTtl"), "GAP_DEADLINE of the consumer is 14d"},
 
