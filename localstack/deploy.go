@@ -50,17 +50,12 @@ func (d *deployCommand) Run(ctx context.Context, out, notes io.Writer) error {
 // nameConsumer sets the parameter Consumer to the one of events/streams.yaml, with which the functions do not start where it is
 // another.
 func (d *deployCommand) nameConsumer() error {
-	file, err := inProject("events", "streams.yaml")
-	if err != nil || d.Template != "" {
-		return err
+	if d.Template != "" {
+		return nil
 	}
-	text, err := os.ReadFile(file)
+	file, streams, err := readStreams()
 	if err != nil {
 		return err
-	}
-	streams, err := events.ParseStreams(text, events.Options{Projections: slices.Sorted(maps.Keys(projections.All()))})
-	if err != nil {
-		return fmt.Errorf("%s:\n%w", file, err)
 	}
 	switch named, ok := d.Set["Consumer"]; {
 	case !ok:
@@ -73,6 +68,22 @@ func (d *deployCommand) nameConsumer() error {
 			"Change it there; the parameter then follows", named, file, streams.Consumer)
 	}
 	return nil
+}
+
+// readStreams reads events/streams.yaml as the functions will.
+func readStreams() (file string, c *events.Config, err error) {
+	file, err = inProject("events", "streams.yaml")
+	if err != nil {
+		return "", nil, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", nil, err
+	}
+	if c, err = events.ParseStreams(text, events.Options{Projections: slices.Sorted(maps.Keys(projections.All()))}); err != nil {
+		return "", nil, fmt.Errorf("%s:\n%w", file, err)
+	}
+	return file, c, nil
 }
 
 // inProject is a path below the project's folder.
@@ -137,7 +148,8 @@ It closes: number 1 comes after all, and number 2 runs right behind it:
   go run ./localstack send STACK events/samples/step-that-was-missing.json
   go run ./cmd/inorder inspect ledger acc_2 ON
 
-Another gap, of acc_9, which is given up. Without --yes it says what would happen:
+Another gap, which is given up (without --yes it says what would happen). What was sent once is a copy the second time, so sed
+makes the events those of an account that is new:
   sed s/acc_2/acc_9/g events/samples/step-with-its-predecessor-missing.json | go run ./localstack send STACK -
   go run ./cmd/inorder skip ledger acc_9 --through 1 --reason "to play" --yes ON
 

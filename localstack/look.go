@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,9 +17,9 @@ const maxLooks = 8
 
 // look says where to look for messages that were sent, by what events/streams.yaml makes of them.
 func look(sent []message, on string, now time.Time, out io.Writer) error {
-	streams, err := streams()
+	_, streams, err := readStreams()
 	if err != nil {
-		return fmt.Errorf("it is sent; where to look for it, events/streams.yaml would tell: %w", err)
+		return fmt.Errorf("it is sent, and where to look for it is not known: %w", err)
 	}
 	var commands []string
 	for _, m := range sent {
@@ -38,18 +36,6 @@ func look(sent []message, on string, now time.Time, out io.Writer) error {
 		fmt.Fprintf(out, "\nwhat became of it:\n  %s\n", strings.Join(commands, "\n  "))
 	}
 	return nil
-}
-
-func streams() (*events.Config, error) {
-	folder, err := cloud.Folder()
-	if err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(folder), "events", "streams.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	return events.ParseStreams(text, events.Options{})
 }
 
 // lookAt is the command that shows the entity of an event, or what lies in quarantine.
