@@ -3,13 +3,15 @@
 //
 // To add a projection:
 //
-//  1. Add a file to this folder with a function of the type ordering.Projector. It gets the entity's state and one
-//     event, and returns the next state and the effects, which go out in that order. It must be pure: no clock, no
-//     random source, no network, no variable of the package, and the state it is given stays as it is (maps.Clone
-//     makes a copy to change). Numbers in it are events.Number, text with every digit.
-//  2. Register it in that file's init: projections.Register("balance", balance).
+//  1. Add a file to this folder with a function of the type ordering.Projector. It gets the entity's state, which is nil
+//     before its first event, and one event, and returns the next state and the effects, which go out in that order. It
+//     must be pure: no clock, no random source, no network, no variable of the package, and the state it is given stays
+//     as it is (maps.Clone makes a copy to change). Numbers in it are events.Number, text with every digit.
+//  2. Register it in that file's init: Register("balance", balance).
 //  3. Name it in events/streams.yaml, in a step stream: `projection: balance`. A name that nobody registered stops the
 //     functions at start.
+//  4. Test it. It needs no table and no queue: TestOrderStage in this folder is an example. `inorder run` plays your own
+//     messages through it.
 //
 // An error, or a panic, blocks the entity at that event: the event waits with a copy in quarantine, later ones wait
 // behind it, and other entities go on. So an error should say what to look at; refuse nothing that may be right later.
