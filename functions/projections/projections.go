@@ -3,7 +3,7 @@
 //
 // To add a projection:
 //
-//  1. Add a file to this folder with a function of the type ordering.Projector. It gets the entity's state, which is nil
+//  1. Add a file to this folder with a function of the type ordering.Projector. It gets the entity's state, which is empty
 //     before its first event, and one event, and returns the next state and the effects, which go out in that order. It
 //     must be pure: no clock, no random source, no network, no variable of the package, and the state it is given stays
 //     as it is (maps.Clone makes a copy to change). Numbers in it are events.Number, text with every digit.
