@@ -218,7 +218,7 @@ func (c *Cloud) denies(r *http.Request, operation string) bool {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		c.t.Error(err)
+		return true // who asked has broken it off, and reads no answer
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return c.Denies(operation, body)
