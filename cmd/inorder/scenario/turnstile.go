@@ -13,14 +13,15 @@ type turnstile struct {
 	mu      sync.Mutex
 	random  *rand.Rand
 	running int             // invocations that compute, or whose request is on its way
+	moves   int             // how often one of them came, passed or left
 	waiting map[int]waiting // by the invocation's place
 }
 
 type waiting struct{ opened chan struct{} }
 
-// patience is how long the turnstile waits for an invocation that neither asks nor ends: one that waits for another,
-// which waits here, would hold up everything.
-const patience = time.Second
+// patience is how long nothing may move before the turnstile opens all the same: an invocation that waits for another,
+// which waits here, would hold up everything. On a busy machine one request may take long, and must not cost the seed its say.
+const patience = 5 * time.Second
 
 func newTurnstile(invocations int, seed uint64) *turnstile {
 	return &turnstile{
@@ -42,18 +43,26 @@ func (t *turnstile) enter(place int) {
 	w := waiting{make(chan struct{})}
 	t.waiting[place] = w
 	t.running--
+	t.moves++
 	t.open(t.running <= 0)
+	seen := t.moves
 	t.mu.Unlock()
 	for {
 		select {
 		case <-w.opened:
 			return
 		case <-time.After(patience):
-			t.mu.Lock()
-			t.open(true)
-			t.mu.Unlock()
+			seen = t.openAfter(seen)
 		}
 	}
+}
+
+// openAfter opens where nothing has moved since somebody looked last, and says how far it is now.
+func (t *turnstile) openAfter(seen int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open(t.moves == seen)
+	return t.moves
 }
 
 // leave says that an invocation has ended.
@@ -61,6 +70,7 @@ func (t *turnstile) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.running--
+	t.moves++
 	t.open(t.running <= 0)
 }
 
@@ -78,4 +88,5 @@ func (t *turnstile) open(due bool) {
 	close(t.waiting[chosen].opened)
 	delete(t.waiting, chosen)
 	t.running++
+	t.moves++
 }
