@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -118,13 +119,20 @@ func TestUnknownUpkeepIsUnknown(t *testing.T) {
 
 // A try that hangs does not use up the time of the invocation, and the end of the context ends everything.
 func TestClientIsBounded(t *testing.T) {
-	a := &answers{list: []string{"hang", "hang", "hang"}}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	if err := swap(ctx, storeOf(a, ddb.ClientOptions{})); err == nil || time.Since(began) > time.Second {
-		t.Errorf("%v after %s, want the context's end", err, time.Since(began))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		a := &answers{list: []string{"hang", "hang", "hang"}}
+		if err := swap(t.Context(), storeOf(a, ddb.ClientOptions{})); err == nil || a.sent.Load() != 3 || time.Since(began) > 7*time.Second {
+			t.Errorf("%v after %s and %d tries, want the end of the third", err, time.Since(began), a.sent.Load())
+		}
+		began = time.Now()
+		a = &answers{list: []string{"hang", "hang", "hang"}}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if err := swap(ctx, storeOf(a, ddb.ClientOptions{})); err == nil || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("%v after %s, want the context's end", err, time.Since(began))
+		}
+	})
 }
 
 // A transaction whose answer was lost is the same one when it is tried again; a conditional write loses to itself, and
@@ -134,7 +142,7 @@ func TestRetryMeetsItsOwnWrite(t *testing.T) {
 	tables := newStore(t, engine, ddb.ClientOptions{}).Tables
 	lossy := func() *ddb.Store {
 		a := &answers{list: []string{"lose"}, next: local.Transport()}
-		return &ddb.Store{API: ddb.NewClient(engine.Config(), ddb.ClientOptions{Transport: a}), Tables: tables}
+		return &ddb.Store{API: ddb.NewClient(engine.Config(), ddb.ClientOptions{Transport: a, TryTimeout: patience}), Tables: tables}
 	}
 	amounts := map[string]events.Number{"n": "1"}
 	marker := ordering.Marker{Consumer: "c", Source: "s", EventID: "e"}

@@ -49,6 +49,7 @@ func newOutbox(t *testing.T, engine *local.Engine, o ddb.ClientOptions) *ddb.Out
 	if err := ddb.CreateTables(ctx, engine.Client(), ddb.Tables{Entities: "business", Items: "items"}); err != nil {
 		t.Fatal(err)
 	}
+	o.TryTimeout = patience
 	return &ddb.Outbox{API: ddb.NewClient(engine.Config(), o), Table: "outbox", Now: func() time.Time { return outboxNow }}
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -129,8 +130,12 @@ func startEngine(t *testing.T, name string) *local.Engine {
 }
 
 // newStore returns a store on tables of its own.
+// patience is how long a try on an engine may take: a busy machine is no lost answer, after which a try more would be made.
+const patience = time.Minute
+
 func newStore(t *testing.T, engine *local.Engine, o ddb.ClientOptions) *ddb.Store {
 	t.Helper()
+	o.TryTimeout = patience
 	client := ddb.NewClient(engine.Config(), o)
 	tables := ddb.Tables{Entities: "entities", Items: "items"}
 	if err := ddb.CreateTables(context.WithoutCancel(t.Context()), client, tables); err != nil {

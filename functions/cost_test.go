@@ -221,7 +221,7 @@ func newMeasured(t *testing.T, engine *local.Engine, prefix, stream string) *mea
 	}
 	w := &measured{world: &world{Settings: s, sqs: &fakeSQS{}}, requests: &requests{}, meter: &ddb.Meter{}}
 	tables := ddb.Tables{Entities: prefix + "-entities", Items: prefix + "-items"}
-	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint, Transport: w.requests, Meter: w.meter})
+	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint, Transport: w.requests, Meter: w.meter, TryTimeout: patience})
 	if err := ddb.CreateTables(t.Context(), client, tables); err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestEffectsThroughPhases(t *testing.T) {
 // The same on a database.
 func TestEffectsThroughPhasesOnTheEngine(t *testing.T) {
 	engine := startEngine(t)
-	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint})
+	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint, TryTimeout: patience})
 	for i, tt := range phases {
 		for j, projection := range projectionsOfEffects {
 			t.Run(tt.name+"/"+projection, func(t *testing.T) {

@@ -19,6 +19,9 @@ import (
 	"inorder/ordering"
 )
 
+// patience is how long a try on an engine may take: a busy machine is no lost answer, after which a try more would be made.
+const patience = time.Minute
+
 const testStreams = `
 consumer: c
 streams:

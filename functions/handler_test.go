@@ -189,7 +189,7 @@ func newWorld(t *testing.T, engine *local.Engine, prefix string) *world {
 		t.Fatal(err)
 	}
 	tables := ddb.Tables{Entities: prefix + "-entities", Items: prefix + "-items"}
-	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint})
+	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint, TryTimeout: patience})
 	if err := ddb.CreateTables(t.Context(), client, tables); err != nil {
 		t.Fatal(err)
 	}

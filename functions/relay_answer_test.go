@@ -253,7 +253,7 @@ func readAnswer(t *rapid.T, b *relayBench) map[int64][]string {
 // requests that SQS takes; what was deleted is expired; and a note of the newest becomes a mark.
 func TestRelayOnAnOutbox(t *testing.T) {
 	engine := startEngine(t)
-	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{})
+	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{TryTimeout: patience})
 	if err := ddb.CreateOutbox(t.Context(), client, "outbox"); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ type relayCost struct{ requests, reads, writes float64 }
 func relayCosts(t *testing.T, engine *local.Engine) map[string]relayCost {
 	t.Helper()
 	meter := &ddb.Meter{}
-	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Meter: meter})
+	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Meter: meter, TryTimeout: patience})
 	if err := ddb.CreateOutbox(t.Context(), client, "costs"); err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ streams:
 	}
 	calls := &callCounter{}
 	tables := ddb.Tables{Entities: "sweep-entities", Items: "sweep-items"}
-	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint, Transport: calls})
+	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint, Transport: calls, TryTimeout: patience})
 	if err := ddb.CreateTables(t.Context(), client, tables); err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	portAttempts = 5                // a free port may be taken before the engine binds it
-	startTimeout = 20 * time.Second // it takes 20 ms; a machine that builds on all cores takes longer
+	portAttempts = 5           // a free port may be taken before the engine binds it
+	startTimeout = time.Minute // it takes 20 ms; a machine that builds on all cores takes longer
 	startPoll    = 5 * time.Millisecond
 	lastWords    = 4096 // of the engine's output, for the error when it dies
 )

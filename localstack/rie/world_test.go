@@ -27,7 +27,7 @@ func newWorld(t *testing.T) *world {
 	emulatorBinary(t)
 	engine := local.ForTest(t, local.Dynoxide)
 	w := &world{Cloud: stacktest.Start(t, engine)}
-	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint})
+	client := ddb.NewClient(engine.Config(), ddb.ClientOptions{Endpoint: engine.Endpoint, TryTimeout: patience})
 	w.outbox = &ddb.Outbox{API: client, Table: w.Tables.Entities + "-outbox", Now: time.Now}
 	if err := ddb.CreateOutbox(t.Context(), client, w.outbox.Table); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func (w *world) environment(changed map[string]string) map[string]string {
 	all := map[string]string{
 		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_SESSION_TOKEN": "local",
 		"AWS_ENDPOINT_URL_DYNAMODB": w.Endpoint, "AWS_ENDPOINT_URL_SQS": w.Endpoint,
-		"AWS_LAMBDA_FUNCTION_TIMEOUT": "30",
+		"AWS_LAMBDA_FUNCTION_TIMEOUT": "300", // a busy machine must not end it
 		"OUTBOX_TABLE":                w.outbox.Table,
 	}
 	maps.Copy(all, w.Variables)
