@@ -16,7 +16,7 @@ import (
 )
 
 // patience is for what a busy machine may take; nothing waits that long when all is well.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // emulator is a function under the runtime interface emulator.
 type emulator struct {
@@ -46,7 +46,7 @@ func start(t *testing.T, name function, environment map[string]string) *emulator
 		if err == nil {
 			return e
 		}
-		if attempt == 3 {
+		if attempt == 5 {
 			t.Fatalf("the emulator does not start: %v\n%s", err, e.log.String())
 		}
 	}
