@@ -41,7 +41,7 @@ func TestReadmeCommands(t *testing.T) {
 				continue
 			}
 			t.Run(command, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 				defer cancel()
 				c := exec.CommandContext(ctx, "bash", "-c", command)
 				c.Dir = root
