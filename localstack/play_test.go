@@ -94,7 +94,7 @@ func (p *play) run(command string) string {
 func (p *play) shows(command, want string) {
 	p.t.Helper()
 	said := ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
 		if said = p.run(command); strings.Contains(said, want) {
 			return
 		}

@@ -99,7 +99,7 @@ func script(t *testing.T, path, text string) {
 }
 
 // goneTime is far more than anything here takes to go: only a test that fails waits so long.
-const goneTime = 20 * time.Second
+const goneTime = 2 * time.Minute
 
 func gone(t *testing.T, what string, there func() bool) {
 	t.Helper()

@@ -79,7 +79,7 @@ func hostEnvironment(all []string, folder string) []string {
 func (h *host) alive() bool { return h.started != "" && startOf(h.pid) == h.started }
 
 const (
-	goneTimeout = 10 * time.Second // a killed process is gone in milliseconds
+	goneTimeout = time.Minute // a killed process is gone in milliseconds
 	gonePoll    = 5 * time.Millisecond
 )
 

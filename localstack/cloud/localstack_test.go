@@ -104,7 +104,7 @@ func TestHost(t *testing.T) {
 func whereItListens(t *testing.T, c *Cloud) {
 	t.Helper()
 	startDynamoDB(t, c.Address)
-	deployFunction(t, c, "where", 3).pid(t, "answer")
+	deployFunction(t, c, "where", 60).pid(t, "answer")
 	processes := family(t, c.PID)
 	if len(processes) != 3 {
 		t.Errorf("%d processes, want LocalStack, DynamoDB and the function", len(processes))
@@ -155,7 +155,7 @@ func TestAllEndsWithItsStarter(t *testing.T) {
 	var processes []int
 	if c.Mode == Host {
 		startDynamoDB(t, endpoint)
-		deployFunction(t, c, "by-hand", 3).pid(t, "answer")
+		deployFunction(t, c, "by-hand", 60).pid(t, "answer")
 		if processes = family(t, c.PID); len(processes) != 3 {
 			t.Errorf("%d processes, want LocalStack, DynamoDB and the function", len(processes))
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	startTimeout = 90 * time.Second // it takes 3 s here; a machine that builds on all cores takes longer
+	startTimeout = 3 * time.Minute // it takes 3 s here; a machine that builds on all cores takes longer
 	startPoll    = 50 * time.Millisecond
 	beat         = 10 * time.Second // between two lines that say that a step goes on
 )
