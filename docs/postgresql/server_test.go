@@ -33,8 +33,8 @@ const (
 	// childVariable makes the test binary start a server, tell its folder and wait to be killed.
 	childVariable = "INORDER_POSTGRESQL_TEST_CHILD"
 
-	startTimeout = 30 * time.Second // it takes half a second; a machine that builds on all cores takes longer
-	goneTimeout  = 10 * time.Second
+	startTimeout = 2 * time.Minute // it takes half a second; a machine that builds on all cores takes longer
+	goneTimeout  = time.Minute
 	poll         = 10 * time.Millisecond
 )
 
@@ -244,7 +244,7 @@ func newDatabase(t *testing.T, files ...string) *pgxpool.Pool {
 	}
 	config.MaxConns = 20
 	config.ConnConfig.RuntimeParams["search_path"] = name
-	config.ConnConfig.RuntimeParams["lock_timeout"] = "10s" // a test that waits for itself fails, and does not hang
+	config.ConnConfig.RuntimeParams["lock_timeout"] = "60s" // a test that waits for itself fails, and does not hang
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
