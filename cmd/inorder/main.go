@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,7 +65,7 @@ func inorder(ctx context.Context, args []string, out, notes io.Writer) (exitCode
 		return 0
 	}
 	if err != nil {
-		fmt.Fprintf(notes, "inorder: %v (see inorder --help)\n", err)
+		fmt.Fprintf(notes, "inorder: %v (see %s --help)\n", err, asked(err))
 		return 2
 	}
 	exitCode, err = chosen.Selected().Target.Addr().Interface().(command).Run(ctx, out, notes)
@@ -73,4 +74,14 @@ func inorder(ctx context.Context, args []string, out, notes io.Writer) (exitCode
 		exitCode = max(exitCode, 1)
 	}
 	return exitCode
+}
+
+// asked is the command whose help tells more, as far as the arguments say which.
+func asked(err error) string {
+	if wrong, ok := errors.AsType[*kong.ParseError](err); ok && wrong.Context != nil {
+		if node := wrong.Context.Selected(); node != nil {
+			return node.FullPath()
+		}
+	}
+	return "inorder"
 }

@@ -31,7 +31,7 @@ func TestOperatorsCommandsRunByTheirArguments(t *testing.T) {
 		{"inspect ledger a1", 0, "missing     2"},
 		{"inspect ledger a1 --stack prod --json", 0, `"balance": 1`},
 		{"inspect ledger a2", 1, "billing has never seen a2 of stream ledger"},
-		{"inspect ledger", 2, "expected"},
+		{"inspect ledger", 2, "(see inorder inspect --help)"},
 		{"reconcile --truth testdata/truth.jsonl", 1, "balance     1     2"},
 		{"reconcile --against nobody --emit", 1, `"reconciliation_mismatches_total":1`},
 		{"reconcile --against nobody --emit --json", 2, "one of them"},
