@@ -28,7 +28,7 @@ cloud-up: ## start a cloud on this machine to deploy to; CLOUD=auto, docker or h
 cloud-up: cloud-tools
 	@$(CLOUD_ENVIRONMENT) go run ./localstack up --mode $(CLOUD)
 
-cloud-deploy: ## build template.yaml and deploy it to the cloud of cloud-up; says how to play with it
+cloud-deploy: ## build template.yaml and deploy it to the cloud of cloud-up; says what to try
 cloud-deploy: cloud-tools
 	@$(CLOUD_ENVIRONMENT) go run ./localstack deploy
 

@@ -105,7 +105,7 @@ func (p *paper) healing(r *Report) {
 
 func (p *paper) dispositions(r *Report) {
 	p.line("")
-	p.line("%s", p.in(bold, "What became of each delivery"))
+	p.line("%s%s", p.in(bold, "What became of each delivery"), p.in(faint, " (README.md says what each word means)"))
 	var there []Count
 	for _, c := range r.Dispositions {
 		if c.N > 0 {
