@@ -21,10 +21,24 @@ func look(sent []message, on string, now time.Time, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("it is sent, and where to look for it is not known: %w", err)
 	}
+	if commands := inspections(streams, sent, on, now); len(commands) > 0 {
+		fmt.Fprintf(out, "\nwhat became of it:\n  %s\n", strings.Join(commands, "\n  "))
+	}
+	if len(sent) > 0 {
+		fmt.Fprintf(out, "what could never succeed, and why:\n  go run ./cmd/inorder redrive %s\n", on)
+	}
+	return nil
+}
+
+// inspections are the commands that show the entities of messages, each once.
+func inspections(streams *events.Config, sent []message, on string, now time.Time) []string {
 	var commands []string
 	for _, m := range sent {
 		for _, d := range streams.Decode(m.received(), now) {
-			if command := lookAt(d, on); !slices.Contains(commands, command) {
+			if d.Event == nil {
+				continue
+			}
+			if command := inspect(d.Event, on); !slices.Contains(commands, command) {
 				commands = append(commands, command)
 			}
 		}
@@ -32,20 +46,14 @@ func look(sent []message, on string, now time.Time, out io.Writer) error {
 	if left := len(commands) - maxLooks; left > 0 {
 		commands = append(commands[:maxLooks], fmt.Sprintf("(and %d more)", left))
 	}
-	if len(commands) > 0 {
-		fmt.Fprintf(out, "\nwhat became of it:\n  %s\n", strings.Join(commands, "\n  "))
-	}
-	return nil
+	return commands
 }
 
-// lookAt is the command that shows the entity of an event, or what lies in quarantine.
-func lookAt(d events.Decoded, on string) string {
-	if d.Event == nil {
-		return "go run ./cmd/inorder redrive " + on
-	}
-	command := fmt.Sprintf("go run ./cmd/inorder inspect %s %s", d.Event.Stream.Name, quoted(d.Event.EntityID))
-	if d.Event.Stream.PerSource {
-		command += " --source " + quoted(d.Event.Source)
+// inspect is the command that shows the entity of an event.
+func inspect(e *events.Event, on string) string {
+	command := fmt.Sprintf("go run ./cmd/inorder inspect %s %s", e.Stream.Name, quoted(e.EntityID))
+	if e.Stream.PerSource {
+		command += " --source " + quoted(e.Source)
 	}
 	return command + " " + on
 }
