@@ -431,3 +431,20 @@ func TestASlowPaceReceivesLess(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with one of each kind reads as a sentence, with an entity and without, and a long id does not fill the screen.
+func TestOneOfEachReadsWell(t *testing.T) {
+	for want, m := range map[string]message{
+		"not_an_event: no object":                          {detail: "no object", reason: events.NotAnEvent},
+		"no_route, a1: no stream takes its type":           {detail: "no stream takes its type", reason: events.NoRoute, decoded: []events.Decoded{{EntityID: "a1"}}},
+		"skipped, a1":                                      {reason: events.Skipped, decoded: []events.Decoded{{}, {EntityID: "a1"}}},
+		"skipped, " + strings.Repeat("ü", longestID) + "…": {reason: events.Skipped, decoded: []events.Decoded{{EntityID: strings.Repeat("ü", longestID+1)}}},
+	} {
+		r := Result{DryRun: true}
+		r.group(m)
+		var out strings.Builder
+		if r.printExamples(&out, 0); out.String() != "\none of each:\n  - "+want+"\n" {
+			t.Errorf("%s, want %s", out.String(), want)
+		}
+	}
+}

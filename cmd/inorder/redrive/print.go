@@ -71,7 +71,11 @@ func (r *Result) printExamples(out io.Writer, width int) {
 			fmt.Fprintln(out, "\none of each:")
 			first = false
 		}
-		terminal.Wrap(out, "  - ", string(g.Reason)+", "+terminal.Escape(g.Example), width)
+		after := ": "
+		if g.named {
+			after = ", "
+		}
+		terminal.Wrap(out, "  - ", string(g.Reason)+after+terminal.Escape(g.Example), width)
 	}
 }
 

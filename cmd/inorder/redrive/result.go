@@ -36,6 +36,7 @@ type Group struct {
 	Messages int           `json:"messages"`
 	Moved    int           `json:"moved"`
 	Example  string        `json:"example,omitempty"` // the entity of one of them, and what is wrong with it
+	named    bool          // the entity is in it
 }
 
 // Refused is a message that SQS does not take.
@@ -57,7 +58,7 @@ func (r *Result) group(m message) *Group {
 			return g
 		}
 	}
-	g := &Group{Reason: m.reason, Stream: stream, Example: m.example()}
+	g := &Group{Reason: m.reason, Stream: stream, Example: m.example(), named: m.entity() != ""}
 	r.Groups = append(r.Groups, g)
 	return g
 }

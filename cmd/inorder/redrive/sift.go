@@ -58,19 +58,30 @@ func (m message) streams() string {
 	return strings.Join(names, ", ")
 }
 
-// example names its entity, and says why it is here.
+// example names its entity, where that is known, and says why it is here.
 func (m message) example() string {
 	var parts []string
-	for _, d := range m.decoded {
-		if d.EntityID != "" {
-			parts = append(parts, d.EntityID)
-			break
-		}
+	if id := m.entity(); id != "" {
+		parts = append(parts, id)
 	}
 	if m.detail != "" {
 		parts = append(parts, m.detail)
 	}
 	return strings.Join(parts, ": ")
+}
+
+// longestID is how many characters of an id tell a person which one it is.
+const longestID = 80
+
+func (m message) entity() string {
+	for _, d := range m.decoded {
+		if id := []rune(d.EntityID); len(id) > longestID {
+			return string(id[:longestID]) + "…"
+		} else if len(id) > 0 {
+			return d.EntityID
+		}
+	}
+	return ""
 }
 
 // place is what a message must stay in order with: its entity, or itself where that is not known.
