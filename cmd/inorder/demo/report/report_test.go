@@ -105,6 +105,14 @@ func TestPageIsSelfContained(t *testing.T) {
 	}
 }
 
+// The page's first sentence counts as its first checks do: what newer state made needless was not sent again.
+func TestPageSaysWhatWasSentAgain(t *testing.T) {
+	got := strings.Join(strings.Fields(html(t, sample())), " ")
+	if want := "5 never came: 4 were found missing and sent again, 1 were outdated by newer state."; !strings.Contains(got, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
+
 // Every chart has a mark for every number, a title on it, and a table for those who do not see it.
 func TestPageHasMarksAndTables(t *testing.T) {
 	r := sample()
