@@ -30,7 +30,7 @@ cloud-up: cloud-tools
 
 cloud-deploy: ## build template.yaml and deploy it to the cloud of cloud-up; says what to try
 cloud-deploy: cloud-tools
-	@$(CLOUD_ENVIRONMENT) go run ./localstack deploy
+	@$(CLOUD_ENVIRONMENT) go run ./localstack deploy --mode $(CLOUD)
 
 cloud-down: ## stop the cloud of cloud-up and forget all that it kept
 cloud-down:

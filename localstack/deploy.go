@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -18,6 +19,7 @@ import (
 
 type deployCommand struct {
 	Place
+	Wanted
 	Template string            `help:"Another template." placeholder:"FILE"`
 	Stack    string            `help:"Name of the stack." default:"inorder" placeholder:"NAME"`
 	Set      map[string]string `help:"Parameters of template.yaml." placeholder:"PARAMETER=VALUE" mapsep:"none"`
@@ -25,8 +27,16 @@ type deployCommand struct {
 
 // Run deploys, again and again if need be: a second time it changes the stack.
 func (d *deployCommand) Run(ctx context.Context, out, notes io.Writer) error {
+	unlock, err := d.lock(ctx, "deploy --stack "+d.Stack, notes)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	c, err := d.open(notes)
 	if err != nil {
+		return err
+	}
+	if err := errors.Join(c.Fits(d.Mode), c.Check(ctx)); err != nil {
 		return err
 	}
 	if err := d.nameConsumer(); err != nil {
@@ -35,7 +45,7 @@ func (d *deployCommand) Run(ctx context.Context, out, notes io.Writer) error {
 	if err := d.allowed(); err != nil {
 		return err
 	}
-	build, err := cloud.Build{Template: d.Template, Progress: notes}.Run(ctx)
+	build, err := cloud.Build{Template: d.Template, Folder: c.BuildFolder(), Progress: notes}.Run(ctx)
 	if err != nil {
 		return err
 	}

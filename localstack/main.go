@@ -77,21 +77,61 @@ func (p *Place) open(notes io.Writer) (*cloud.Cloud, error) {
 	return cloud.Open(folder, notes)
 }
 
+// lock is for a command that changes the cloud, before it looks at it.
+func (p *Place) lock(ctx context.Context, doing string, notes io.Writer) (unlock func(), err error) {
+	folder, err := p.folder()
+	if err != nil {
+		return nil, err
+	}
+	return cloud.Lock(ctx, folder, doing, notes)
+}
+
+// Wanted is what the cloud shall run in.
+type Wanted struct {
+	Mode string `help:"auto (what runs, or Docker where an engine answers, else host), docker or host." default:"auto" enum:"auto,docker,host" env:"CLOUD"`
+}
+
 type statusCommand struct{ Place }
 
-func (s *statusCommand) Run(_ context.Context, out, notes io.Writer) error {
-	c, err := s.open(notes)
+// Run changes nothing, so it waits for nobody, and says who is at it.
+func (s *statusCommand) Run(ctx context.Context, out, notes io.Writer) error {
+	folder, err := s.folder()
 	if err != nil {
+		return err
+	}
+	busy := cloud.Busy(folder)
+	if busy != "" {
+		fmt.Fprintln(out, busy)
+	}
+	c, err := cloud.Open(folder, notes)
+	switch {
+	case err != nil && busy != "" && neverWas(err), err == nil && c.Starting() && busy != "":
+		return nil // it is on its way
+	case err != nil:
+		return err
+	}
+	if err := c.Check(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, c)
 	return nil
 }
 
+// neverWas tells a folder without a cloud from one whose cloud has ended by itself.
+func neverWas(err error) bool {
+	none := (*cloud.NotRunningError)(nil)
+	return errors.As(err, &none) && none.Was == ""
+}
+
 type downCommand struct{ Place }
 
-// Run also removes what a cloud that ended by itself has left.
-func (d *downCommand) Run(_ context.Context, out, notes io.Writer) error {
+// Run also removes what a cloud that ended by itself has left. It waits for a deployment, which would fail in ways that say nothing.
+func (d *downCommand) Run(ctx context.Context, out, notes io.Writer) error {
+	unlock, err := d.lock(ctx, "down", notes)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	c, err := d.open(notes)
 	if ended := (*cloud.NotRunningError)(nil); err != nil && !errors.As(err, &ended) {
 		return err

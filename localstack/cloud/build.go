@@ -45,6 +45,10 @@ func (b Build) Run(ctx context.Context) (string, error) {
 	})
 }
 
+// BuildFolder is a place for builds that only whoever changes this Cloud writes to: what lies in .aws-sam/build, for AWS perhaps,
+// stays as it is.
+func (c *Cloud) BuildFolder() string { return filepath.Join(c.folder, "build") }
+
 // Architecture is this machine's in Lambda's words: the template's parameter of that name must be the same.
 func Architecture() string {
 	if runtime.GOARCH == "arm64" {

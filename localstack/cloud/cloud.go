@@ -41,6 +41,7 @@ type Cloud struct {
 // engine is what a LocalStack runs in.
 type engine interface {
 	alive() bool // false only where it is sure that it has ended
+	ready() bool // whether what answers at its address is it, and not another one that took the port first
 	stop() error // returns when it is gone; stopping one that is gone is fine
 	log() string // what it has said so far, or why that is not known
 }
@@ -107,7 +108,7 @@ func Open(folder string, progress io.Writer) (*Cloud, error) {
 		c.engine = &host{pid: s.PID, started: s.Started, logFile: filepath.Join(folder, logName)}
 	}
 	if !c.engine.alive() {
-		return c, &NotRunningError{Folder: folder, Was: s.Address, Said: last(c.engine.log())}
+		return c, c.ended()
 	}
 	return c, nil
 }

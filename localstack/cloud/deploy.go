@@ -64,12 +64,17 @@ func (c *Cloud) Deploy(ctx context.Context, d Deployment) (map[string]string, er
 	err = c.step("deploying stack "+d.Stack, func() error {
 		ctx, cancel := context.WithTimeoutCause(ctx, deployTimeout, errDeployTimeout)
 		defer cancel()
-		err := sam(ctx, root, c.folder, []string{"AWS_ENDPOINT_URL=" + c.Address}, args...)
+		err := c.whileAlive(ctx, func(ctx context.Context) error {
+			return sam(ctx, root, c.folder, []string{"AWS_ENDPOINT_URL=" + c.Address}, args...)
+		})
 		if err != nil && errors.Is(context.Cause(ctx), errDeployTimeout) {
 			return errors.Join(errDeployTimeout, err)
 		}
 		return err
 	})
+	if gone := (*NotRunningError)(nil); errors.As(err, &gone) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, errors.Join(err, switched(err), c.failures(ctx, d.Stack))
 	}

@@ -13,4 +13,5 @@
 //	C3. A Cloud ends with the process that started it, in whatever way that ends, unless it was detached.
 //	C4. It listens on 127.0.0.1 only, and writes below its folder only.
 //	C5. Nothing of the user's AWS configuration reaches it, and no request to it can reach AWS.
+//	C6. One process at a time changes the Cloud of a folder. One that has ended, or lost its DynamoDB, is told from one that runs.
 package cloud

@@ -84,11 +84,14 @@ func (d *container) startGuard() error {
 // alive cannot be told without asking the engine each time, and an answer of LocalStack says more.
 func (d *container) alive() bool { return true }
 
+// ready: the engine starts no container whose port is taken.
+func (d *container) ready() bool { return true }
+
 func (d *container) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*stopSeconds*time.Second)
 	defer cancel()
-	// What LocalStack wrote belongs to root; where this fails, removing the folder says so.
-	_, _ = d.run(ctx, "exec", "--no-TTY", "localstack", "sh", "-c", "rm -rf /var/lib/localstack/*")
+	// What LocalStack wrote belongs to root; where this fails, removing the folder says so. The long name of -T has changed.
+	_, _ = d.run(ctx, "exec", "-T", "localstack", "sh", "-c", "rm -rf /var/lib/localstack/*")
 	if d.guard == nil {
 		if out, err := d.run(ctx, down...); err != nil {
 			return fmt.Errorf("docker compose down: %w: %s", err, out)

@@ -3,8 +3,12 @@ package cloud
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
 )
 
 // fakeDocker puts a program called docker first into PATH. It writes down what it is asked, and starts and ends what
@@ -50,6 +54,48 @@ func TestDocker(t *testing.T) {
 		if strings.Count(asked(), want) != 1 {
 			t.Errorf("docker was not asked once for %q:\n%s", want, asked())
 		}
+	}
+}
+
+// C4 with Docker: nothing is published elsewhere than on 127.0.0.1. What both ways set of LocalStack they set to the same, and
+// what compose.yaml takes from outside is what it is given, or what its comments and docs/engines.md name.
+func TestCompose(t *testing.T) {
+	text, err := os.ReadFile("../compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Services map[string]struct {
+			Ports       []string
+			Environment map[string]string
+		}
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	localstack := file.Services["localstack"] // the name by which it is asked to clean up
+	if len(file.Services) != 1 || len(localstack.Ports) != 1 || !strings.HasPrefix(localstack.Ports[0], "127.0.0.1:${CLOUD_PORT:-") {
+		t.Errorf("it publishes %v", file.Services)
+	}
+	for _, used := range regexp.MustCompile(`\$\{(\w+)`).FindAllStringSubmatch(string(text), -1) {
+		if !slices.Contains([]string{"CLOUD_PORT", "CLOUD_VOLUME", "LOCALSTACK_VERSION", "LOCALSTACK_AUTH_TOKEN", "DEBUG", "DOCKER_SOCK"}, used[1]) {
+			t.Errorf("nobody knows %s", used[1])
+		}
+	}
+	host, err := os.ReadFile("../host/host.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := 0
+	for _, set := range regexp.MustCompile(`(?m)^        "([A-Z_]+)": "(.*?)",`).FindAllStringSubmatch(string(host), -1) {
+		if value, ok := localstack.Environment[set[1]]; ok {
+			if both++; value != set[2] {
+				t.Errorf("%s is %q, and on the host %q", set[1], value, set[2])
+			}
+		}
+	}
+	if both < 7 {
+		t.Errorf("only %d settings are in both", both)
 	}
 }
 

@@ -36,6 +36,11 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "starter", "detacher":
 		startAndWait(as == "detacher")
+	case "holder":
+		_, err := Lock(context.Background(), os.Getenv("FOLDER"), "up", os.Stderr)
+		must(err)
+		fmt.Println("held")
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "function":
 		serveFunction()
 	}
@@ -120,6 +125,16 @@ func answers(endpoint string) func() bool {
 // starter runs this program as a starter of a Cloud and returns the Cloud's address.
 func starter(t *testing.T, as, folder string) (endpoint string, parent *exec.Cmd) {
 	t.Helper()
+	endpoint, parent = pretender(t, as, folder)
+	if !answers(endpoint)() {
+		t.Fatalf("%s does not answer", endpoint)
+	}
+	return endpoint, parent
+}
+
+// pretender runs this program as something else and returns the first word that it says.
+func pretender(t *testing.T, as, folder string) (said string, parent *exec.Cmd) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -138,13 +153,10 @@ func starter(t *testing.T, as, folder string) (endpoint string, parent *exec.Cmd
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = parent.Process.Kill(); _ = parent.Wait() })
-	if _, err := fmt.Fscanln(out, &endpoint); err != nil {
+	if _, err := fmt.Fscanln(out, &said); err != nil {
 		t.Fatal(err)
 	}
-	if !answers(endpoint)() {
-		t.Fatalf("%s does not answer", endpoint)
-	}
-	return endpoint, parent
+	return said, parent
 }
 
 func kill9(t *testing.T, parent *exec.Cmd) {

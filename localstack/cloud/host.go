@@ -78,6 +78,9 @@ func hostEnvironment(all []string, folder string) []string {
 
 func (h *host) alive() bool { return h.started != "" && startOf(h.pid) == h.started }
 
+// ready looks for what LocalStack says when it listens, in the log that is this one's alone.
+func (h *host) ready() bool { return strings.Contains("\n"+h.log(), "\nReady.") }
+
 const (
 	goneTimeout = time.Minute // a killed process is gone in milliseconds
 	gonePoll    = 5 * time.Millisecond

@@ -120,6 +120,24 @@ func whereItListens(t *testing.T, c *Cloud) {
 	}
 }
 
+// C6: when DynamoDB ends, all ends, and what was said last names it: nothing goes on without tables.
+func TestDynamoDBThatDies(t *testing.T) {
+	c := ForTest(t)
+	if c.Mode != Host {
+		t.Skip("with Docker DynamoDB is LocalStack's own")
+	}
+	startDynamoDB(t, c.Address)
+	processes := family(t, c.PID)
+	if len(processes) != 2 {
+		t.Fatalf("%d processes, want LocalStack and DynamoDB", len(processes))
+	}
+	kill(processes[1])
+	gone(t, "LocalStack", c.engine.alive)
+	if err := c.Check(t.Context()); !notRunning(err) || !strings.Contains(err.Error(), "dynoxide, the DynamoDB of this LocalStack, has ended (exit code -9)") {
+		t.Errorf("it says %v", err)
+	}
+}
+
 // elsewhere tells when the folders that LocalStack would take for its own, left alone, were changed.
 func elsewhere() (state string) {
 	home, _ := os.UserHomeDir()

@@ -55,6 +55,15 @@ func decide(mode, system string, docker func() error) (string, error) {
 	return "", fmt.Errorf("no mode %q: there are %s, %s and %s", mode, Auto, Docker, Host)
 }
 
+// Fits says why a Cloud that runs is not what was asked for; nil where it is. Auto is whatever runs.
+func (c *Cloud) Fits(mode string) error {
+	if mode == "" || mode == Auto || mode == c.Mode {
+		return nil
+	}
+	return fmt.Errorf("CLOUD=%s was asked for, and what runs here is another: %s. `make cloud-down` stops it, and forgets what it kept; "+
+		"`make cloud-up CLOUD=%s` then starts the one that you want. Or leave CLOUD away, and go on with the one that runs", mode, c, mode)
+}
+
 // answerTimeout is for an engine that hangs; one that is there answers at once.
 const answerTimeout = 10 * time.Second
 

@@ -39,6 +39,9 @@ func ForTest(t TB) *Cloud {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
+			if err := c.Check(context.Background()); err != nil {
+				t.Logf("it may be no fault of the test: %v", err)
+			}
 			c.keepLog(t)
 		}
 		if err := c.Stop(); err != nil {

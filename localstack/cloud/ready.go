@@ -23,7 +23,7 @@ func (c *Cloud) await(ctx context.Context) (string, error) {
 	tick := time.NewTicker(startPoll)
 	defer tick.Stop()
 	for {
-		if version, err := c.health(ctx); err == nil {
+		if version, err := c.health(ctx); err == nil && c.engine.ready() {
 			return version, nil
 		}
 		select {

@@ -37,7 +37,7 @@ func (e *NotRunningError) Error() string {
 	if e.Was == "" {
 		return "no local cloud runs here: start one with `make cloud-up`"
 	}
-	return fmt.Sprintf("the local cloud at %s has ended by itself; `make cloud-down cloud-up` starts anew. The last that it said:\n%s",
+	return fmt.Sprintf("the local cloud at %s has ended by itself, with all that was in it; `make cloud-down cloud-up` starts anew. The last that it said:\n%s",
 		e.Was, indent(e.Said))
 }
 

@@ -120,6 +120,9 @@ func (w *world) stop(failed bool) error {
 		_, _ = w.fifo() // its test has told of its error
 	}
 	if failed {
+		if err := w.cloud.Check(context.Background()); err != nil {
+			fmt.Println("it may be no fault of the tests:", err)
+		}
 		if file, err := filepath.Abs(filepath.Join(projectRoot, ".cloud", "e2e.log")); err == nil && w.cloud.KeepLog(file) == nil {
 			fmt.Println("what LocalStack said:", file)
 		}

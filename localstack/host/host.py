@@ -14,6 +14,7 @@ import argparse
 import functools
 import os
 import re
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -82,11 +83,22 @@ MOST_POLLERS = 5
 
 
 def start_dynoxide(server):
-    """In place of DynamoDB Local, which is Java and a download. It does not start again when it ends: it would be empty."""
+    """In place of DynamoDB Local, which is Java and a download.
+
+    It does not start again when it ends: it would be empty. Then all ends, or functions and tests would fail in other words.
+    """
     command = [*DIE_WITH_HOST, str(ARGUMENTS.dynoxide.absolute()), "--host", "127.0.0.1", "--port", str(server.port)]
     thread = ShellCommandThread(command, name="dynoxide")
     thread.start()
+    threading.Thread(target=end_with, args=[thread], daemon=True).start()
     return thread
+
+
+def end_with(dynoxide):
+    dynoxide.join()
+    code = dynoxide.process.returncode if dynoxide.process else "unknown"
+    print(f"dynoxide, the DynamoDB of this LocalStack, has ended (exit code {code}), and all tables with it", file=sys.stderr, flush=True)
+    os._exit(1)
 
 
 def stream_arn(provider, arn, localise=DynamoDBStreamsProvider.modify_stream_arn_for_ddb_local):
