@@ -56,6 +56,17 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
+// What the README says that `inorder gaps` prints is what it prints.
+func TestReadmeOutput(t *testing.T) {
+	printed, err := os.ReadFile("gaps/testdata/one.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(readme(t), "```text\n"+string(printed)+"```") {
+		t.Errorf("the README shows no block that is\n%s", printed)
+	}
+}
+
 // checkGrammar parses a command line as the shell and then the program would.
 func checkGrammar(t *testing.T, line string) {
 	t.Helper()
