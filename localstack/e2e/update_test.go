@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"maps"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,6 +28,9 @@ func (s *stack) change(t *testing.T, parameter, value string) {
 	}
 	if err := poll(ctx, readyTimeout, func() string { return s.notUpdated(ctx, api) }); err != nil {
 		t.Fatalf("set %s to %s: %v", parameter, value, err)
+	}
+	if outputs, err := here.cloud.Outputs(ctx, s.name); err != nil || !maps.Equal(outputs, s.outputs) {
+		t.Fatalf("after an update of %s the outputs are %v, %v", parameter, outputs, err)
 	}
 }
 

@@ -64,6 +64,7 @@ from localstack import config, constants  # noqa: E402
 from localstack.runtime.main import main  # noqa: E402
 from localstack.runtime.server import twisted  # noqa: E402
 from localstack.services.cloudformation.engine.v2 import change_set_model, change_set_model_preproc  # noqa: E402
+from localstack.services.cloudformation.engine.v2.change_set_model_executor import ChangeSetModelExecutor  # noqa: E402
 from localstack.services.cloudformation.stores import get_cloudformation_store  # noqa: E402
 from localstack.services.cloudformation.v2.provider import CloudformationProviderV2, find_stack_v2  # noqa: E402
 from localstack.services.dynamodb import utils as dynamodb_utils  # noqa: E402
@@ -166,17 +167,30 @@ def if_there(visit):
 
 @functools.wraps(CloudformationProviderV2.update_stack)  # LocalStack finds an operation by what is noted at its function
 def update_stack(provider, context, request, update=CloudformationProviderV2.update_stack):
-    """UpdateStack with the previous template, and more than once.
-
-    LocalStack compares an update with what the last change set left, and not with what an update has left since then: what
-    goes back to where it was is no change to it.
-    """
-    stack = find_stack_v2(get_cloudformation_store(context.account_id, context.region), request.get("StackName"))
-    if stack:
-        stack.change_set_id = None
-        if request.get("UsePreviousTemplate"):
+    """UpdateStack with the previous template."""
+    if request.get("UsePreviousTemplate"):
+        stack = find_stack_v2(get_cloudformation_store(context.account_id, context.region), request.get("StackName"))
+        if stack:
             request = request | {"TemplateBody": stack.template_body}
     return update(provider, context, request)
+
+
+def execute(executor, execute=ChangeSetModelExecutor.execute):
+    """What an update did is what the next one is compared with, and one that failed has failed.
+
+    LocalStack compares with the last change set, of which an update keeps none: what goes back to where it was is no change to it.
+    """
+    result = execute(executor)
+    change_set = executor._change_set
+    stack = change_set.stack
+    kept = get_cloudformation_store(stack.account_id, stack.region_name).change_sets
+    if change_set.change_set_id not in kept and change_set.change_set_name == f"cs-{stack.stack_name}-create":
+        if result.failure_message:
+            raise RuntimeError(result.failure_message)
+        kept[change_set.change_set_id] = change_set
+        stack.change_set_ids.add(change_set.change_set_id)
+        stack.change_set_id, stack.processed_template = change_set.change_set_id, change_set.processed_template
+    return result
 
 
 def patch():
@@ -190,6 +204,7 @@ def patch():
     preproc.visit_node_resource = if_there(preproc.visit_node_resource)
     preproc.visit_node_output = if_there(preproc.visit_node_output)
     CloudformationProviderV2.update_stack = update_stack
+    ChangeSetModelExecutor.execute = execute
     DynamodbServer.do_start_thread = start_dynoxide
     DynamoDBStreamsProvider.modify_stream_arn_for_ddb_local = stream_arn
     sqs_poller.transform_into_events = sqs_events
