@@ -148,8 +148,9 @@ An event, and what became of it:
   go run ./localstack send STACK events/samples/plan-changed.json
   go run ./cmd/inorder inspect subscription sub_1 ON
 
-A gap opens: number 2 of acc_2 comes and waits, number 1 does not come. After a minute or two the sweeper begins to ask
-for it, and nobody here has it. gaps exits with 1 while there is one, tail goes on until Ctrl-C:
+A gap opens: number 2 of acc_2 comes and waits, number 1 does not come. After a minute or two the sweeper begins to ask for it.
+A producer with an outbox would send it again by itself, as in make demo; here nobody has it. gaps exits with 1 while there is
+a gap, tail goes on until Ctrl-C:
   go run ./localstack send STACK events/samples/step-with-its-predecessor-missing.json
   go run ./cmd/inorder gaps ON
   go run ./cmd/inorder tail ON
