@@ -60,7 +60,8 @@ func TestWhileSomebodyDeploys(t *testing.T) {
 	}
 	var waiting sync.WaitGroup
 	var notes [2]guarded
-	for i, args := range [][]string{{"down"}, {"deploy"}} {
+	// A parameter that there is not ends the deployment before it builds, whichever of the two goes first.
+	for i, args := range [][]string{{"down"}, {"deploy", "--set", "Nope=1"}} {
 		waiting.Go(func() { localstack(t.Context(), append(args, "--folder", u.folder), &notes[i], &notes[i]) })
 		eventually(t, args[0]+" says for whom it waits", func() bool { return notes[i].String() == busy+": waiting for its end; Ctrl-C gives up\n" })
 	}
@@ -103,7 +104,10 @@ func TestOneThatDied(t *testing.T) {
 	process, err := os.FindProcess(u.localStacks()[0])
 	must(err)
 	must(process.Kill())
-	eventually(t, "it has died", func() bool { return !alive(process.Pid) })
+	eventually(t, "it has died", func() bool {
+		_, err := cloud.Open(u.folder, nil)
+		return err != nil
+	})
 	for _, args := range [][]string{{"status"}, {"deploy"}, {"up"}, {"send", "-"}} {
 		if code, said := u.says(args...); code != 1 || !strings.Contains(said, "has ended by itself") || !strings.Contains(said, "Ready.") {
 			t.Errorf("%v: %d, %s", args, code, said)
