@@ -63,8 +63,11 @@ os.makedirs(tempfile.tempdir, exist_ok=True)
 from localstack import config, constants  # noqa: E402
 from localstack.runtime.main import main  # noqa: E402
 from localstack.runtime.server import twisted  # noqa: E402
+from localstack.services.apigateway.resource_providers.aws_apigateway_deployment import ApiGatewayDeploymentProvider  # noqa: E402
+from localstack.services.apigateway.resource_providers.aws_apigateway_stage import ApiGatewayStageProvider  # noqa: E402
 from localstack.services.cloudformation.engine.v2 import change_set_model, change_set_model_preproc  # noqa: E402
 from localstack.services.cloudformation.engine.v2.change_set_model_executor import ChangeSetModelExecutor  # noqa: E402
+from localstack.services.cloudformation.resource_provider import OperationStatus, ProgressEvent  # noqa: E402
 from localstack.services.cloudformation.stores import get_cloudformation_store  # noqa: E402
 from localstack.services.cloudformation.v2.provider import CloudformationProviderV2, find_stack_v2  # noqa: E402
 from localstack.services.dynamodb import utils as dynamodb_utils  # noqa: E402
@@ -193,6 +196,27 @@ def execute(executor, execute=ChangeSetModelExecutor.execute):
     return result
 
 
+def update_stage(provider, request):
+    """The stage of a REST API goes over to another deployment: SAM makes a new one in every update."""
+    stage = request.desired_state
+    request.aws_client_factory.apigateway.update_stage(
+        restApiId=stage["RestApiId"],
+        stageName=stage["StageName"],
+        patchOperations=[{"op": "replace", "path": "/deploymentId", "value": stage["DeploymentId"]}],
+    )
+    return ProgressEvent(status=OperationStatus.SUCCESS, resource_model=stage, custom_context=request.custom_context)
+
+
+def delete_deployment(provider, request, delete=ApiGatewayDeploymentProvider.delete):
+    """LocalStack takes every stage away with a deployment, also one that has gone over to another."""
+    api, deployment = request.aws_client_factory.apigateway, request.desired_state
+    stages = api.get_stages(restApiId=deployment["RestApiId"])["item"]
+    if all(stage["deploymentId"] == deployment["DeploymentId"] for stage in stages):
+        return delete(provider, request)
+    api.delete_deployment(restApiId=deployment["RestApiId"], deploymentId=deployment["DeploymentId"])
+    return ProgressEvent(status=OperationStatus.SUCCESS, resource_model=deployment, custom_context=request.custom_context)
+
+
 def patch():
     # LocalStack binds every IPv4 address of the machine, whatever host GATEWAY_LISTEN names.
     twisted.endpoints.TCP4ServerEndpoint = functools.partial(
@@ -205,6 +229,8 @@ def patch():
     preproc.visit_node_output = if_there(preproc.visit_node_output)
     CloudformationProviderV2.update_stack = update_stack
     ChangeSetModelExecutor.execute = execute
+    ApiGatewayStageProvider.update = update_stage
+    ApiGatewayDeploymentProvider.delete = delete_deployment
     DynamodbServer.do_start_thread = start_dynoxide
     DynamoDBStreamsProvider.modify_stream_arn_for_ddb_local = stream_arn
     sqs_poller.transform_into_events = sqs_events
