@@ -40,7 +40,7 @@ cloud-test: ## the tests of the template, which deploy it to a cloud of their ow
 cloud-test: cloud-tools
 # The binaries' tests, in rie, need no cloud: `make unit` has them. What else is tested here are other programs than Go's, which
 # its cache of results does not see.
-	$(CLOUD_ENVIRONMENT) go test -race -count=1 -timeout 20m $$(go list ./localstack/... | grep -v '/rie$$')
+	$(CLOUD_ENVIRONMENT) go test -race -count=1 -timeout 40m $$(go list ./localstack/... | grep -v '/rie$$')
 
 # All that is missing is named at once, and before anything is installed.
 cloud-check:

@@ -13,7 +13,7 @@ import (
 // quiet keeps the functions from being killed while a deployment waits for them: LocalStack would call it failed.
 var quiet sync.Mutex
 
-const deployTimeout = 3 * time.Minute
+const deployTimeout = 15 * time.Minute
 
 // E5: other code is deployed while producers go on sending; nothing is lost, and each function's log tells of both.
 func TestDeployInTheMiddleOfTraffic(t *testing.T) {
@@ -37,7 +37,7 @@ func TestDeployInTheMiddleOfTraffic(t *testing.T) {
 		t.Fatal(err)
 	}
 	deployed := time.Now()
-	s.until(t, 2*time.Minute, "the versions", func() string { return s.versionsMissing(t) })
+	s.until(t, applyTimeout, "the versions", func() string { return s.versionsMissing(t) })
 	t.Logf("each function said its version within %.0f s", time.Since(deployed).Seconds())
 	sent, written := sender(), writer()
 	t.Logf("%d events were sent and %d written meanwhile", sent, written)

@@ -30,6 +30,12 @@ func TestFIFO(t *testing.T) {
 	s.until(t, applyTimeout, "quarantine", func() string { return s.quarantined(t, h.poison) })
 	s.until(t, applyTimeout, "effects", func() string { return h.effectsMissing(s) })
 	s.checkOrder(t)
+	s.until(t, applyTimeout, "the counter of effects", func() string {
+		if counted := s.sums(t, consumerFunction)["effects_dispatched_total"]; counted < float64(s.effects.total()) {
+			return fmt.Sprintf("%d effects; %v are counted", s.effects.total(), counted)
+		}
+		return ""
+	})
 
 	good := slices.DeleteFunc(slices.Clone(h.messages), h.isPoison)
 	s.send(t, good...)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What is under way when everything else goes on beside it, functions are killed and code is deployed.
-const applyTimeout = 2 * time.Minute
+// What is under way when everything else goes on beside it, functions are killed and code is deployed: it takes up to two minutes.
+const applyTimeout = 6 * time.Minute
 
 // E2: hundreds of events of every kind of stream, shuffled, many of them twice, with poison among them, end in what their
 // producer meant; quarantine has the poison, and each step has told its effect once, in order.

@@ -97,7 +97,7 @@ func (s *stack) await(ctx context.Context) error {
 	})
 }
 
-const readyTimeout = time.Minute
+const readyTimeout = 5 * time.Minute
 
 // until polls until nothing is missing, and ends the test where that takes too long, with what it lacks and what could
 // tell why.
