@@ -83,22 +83,23 @@ func TestAConsumerGetsThereInTheEnd(t *testing.T) {
 		mustPrice(t, db, fmt.Sprint(i))
 	}
 	c := consume()
+	random := rand.New(rand.NewPCG(1, 1))
 	lost := map[string][]int64{} // entity → numbers
 	last := map[string]int64{}
 	var arrives []string
 	for _, body := range column[string](t, db, `UPDATE outbox SET sent_at = now() - interval '6 minutes' RETURNING body`) {
 		e := decode(t, body)
 		last[e.EntityID] = max(last[e.EntityID], e.Seq)
-		if rand.N(3) == 0 {
+		if random.IntN(3) == 0 {
 			lost[e.EntityID] = append(lost[e.EntityID], e.Seq)
 			continue
 		}
 		arrives = append(arrives, body)
-		if rand.N(5) == 0 {
+		if random.IntN(5) == 0 {
 			arrives = append(arrives, body)
 		}
 	}
-	rand.Shuffle(len(arrives), func(i, j int) { arrives[i], arrives[j] = arrives[j], arrives[i] })
+	random.Shuffle(len(arrives), func(i, j int) { arrives[i], arrives[j] = arrives[j], arrives[i] })
 	c.deliver(t, arrives...)
 
 	marks := &queue{}
