@@ -2,9 +2,11 @@ package functions
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"regexp"
@@ -131,8 +133,8 @@ var hotCosts = []struct {
 }
 
 // TestHotDeltaCosts: sixteen invocations at once on one key cost at most 1.3 writes per batch, the catching up of the
-// cursor included, on a new entity and over many batches each, in an order that is the machine's own: so over twenty new
-// entities, one after the other, since a single unlucky one of sixteen batches may cost more.
+// cursor included, on a new entity and over many batches each, request by request in an order that is drawn: so over twenty
+// new entities, one after the other, since a single unlucky one of sixteen batches may cost more.
 func TestHotDeltaCosts(t *testing.T) {
 	engine := startEngine(t)
 	telling := tellsUnits(t, engine)
@@ -145,9 +147,9 @@ func TestHotDeltaCosts(t *testing.T) {
 			}
 			w.requests.reset()
 			w.meter.Reset()
-			entities := 20 / tt.rounds
+			entities, rng := 20/tt.rounds, rand.New(rand.NewPCG(1, 1))
 			for n := range entities {
-				w.rush(t, consumers[:], fmt.Sprintf("x%d", n), tt.rounds)
+				w.rush(t, rng, consumers[:], fmt.Sprintf("x%d", n), tt.rounds)
 			}
 			writes, _ := w.requests.count()
 			batches := float64(crowd * tt.rounds * entities)
@@ -169,11 +171,11 @@ const (
 )
 
 // rush lets consumers count the numbers of one entity at once, some batches each.
-func (w *measured) rush(t *testing.T, consumers []*Consumer, entity string, rounds int) {
+func (w *measured) rush(t *testing.T, rng *rand.Rand, consumers []*Consumer, entity string, rounds int) {
 	t.Helper()
-	var all sync.WaitGroup
+	var all []func()
 	for i, c := range consumers {
-		all.Go(func() {
+		all = append(all, func() {
 			for round := range rounds {
 				first := (round*crowd+i)*crowdBatch + 1
 				var numbers []string
@@ -186,7 +188,7 @@ func (w *measured) rush(t *testing.T, consumers []*Consumer, entity string, roun
 			}
 		})
 	}
-	all.Wait()
+	interleave(rng, &w.requests.turn, all...)
 	e, err := w.store.Entity(t.Context(), ordering.Key{Consumer: "c", Stream: "s", ID: entity})
 	if last := int64(crowd * rounds * crowdBatch); err != nil || e.Effective() != last {
 		t.Errorf("the effective cursor of %s is %d, want %d (%v)", entity, e.Effective(), last, err)
@@ -231,7 +233,9 @@ func newMeasured(t *testing.T, engine *local.Engine, prefix, stream string) *mea
 
 // instance is a new function instance, which knows nothing yet.
 func (w *measured) instance() *Consumer {
-	return NewConsumer(w.parts(w.store, &fakeSQS{}, io.Discard, func() time.Time { return sampleNow }, nil))
+	parts := w.parts(w.store, &fakeSQS{}, io.Discard, func() time.Time { return sampleNow }, nil)
+	parts.Wait = func(context.Context, int) {}
+	return NewConsumer(parts)
 }
 
 func (w *measured) deliver(t *testing.T, c *Consumer, batch string) {
@@ -280,9 +284,13 @@ type requests struct {
 	mu            sync.Mutex
 	writes, reads int
 	refused       float64 // write units of items of up to 1 KB whose condition failed: billed like the others
+	turn          func()  // waits for the request's turn; nil: there is nobody else
 }
 
 func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
+	if r.turn != nil {
+		r.turn()
+	}
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
 		return nil, err

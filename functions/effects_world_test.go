@@ -277,10 +277,13 @@ func voided(message, id string, generation, seq int64, reason events.VoidReason)
 	return record(message, fmt.Sprintf(`{"type":"inorder.void","stream":"l","entity_id":%q,"generation":%d,"ranges":[[%d,%d]],"reason":%q}`, id, generation, seq, seq, reason))
 }
 
-// atOnce lets several functions run at the same time, request by request in an order that rng draws.
-func (w *effectsWorld) atOnce(rng *rand.Rand, works ...func()) {
+func (w *effectsWorld) atOnce(rng *rand.Rand, works ...func()) { interleave(rng, &w.turn, works...) }
+
+// interleave lets several functions run at the same time, request by request in an order that rng draws. Before each request they
+// are to call turn.
+func interleave(rng *rand.Rand, turn *func(), works ...func()) {
 	arrive, done := make(chan chan struct{}), make(chan struct{})
-	w.turn = func() {
+	*turn = func() {
 		mine := make(chan struct{})
 		arrive <- mine
 		<-mine
@@ -307,7 +310,7 @@ func (w *effectsWorld) atOnce(rng *rand.Rand, works ...func()) {
 		close(next)
 		untilItWaits()
 	}
-	w.turn = nil
+	*turn = nil
 }
 
 // someFault is drawn once in a while; nil otherwise.
