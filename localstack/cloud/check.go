@@ -49,6 +49,9 @@ func (c *Cloud) whileAlive(ctx context.Context, do func(context.Context) error) 
 	for {
 		select {
 		case <-done:
+			if err != nil && !c.engine.alive() {
+				return c.ended()
+			}
 			return err
 		case <-tick.C:
 			if !c.engine.alive() {

@@ -28,6 +28,9 @@ func TestADeploymentEndsWithTheCloud(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	own := errors.New("its own")
+	if err := c.whileAlive(t.Context(), func(context.Context) error { return own }); !notRunning(err) {
+		t.Errorf("what fails because it has ended says %v", err)
+	}
 	if err := (&Cloud{engine: &container{}}).whileAlive(t.Context(), func(context.Context) error { return own }); !errors.Is(err, own) {
 		t.Errorf("an error of what is done is %v", err)
 	}
