@@ -129,10 +129,10 @@ func startEngine(t *testing.T, name string) *local.Engine {
 	return engine
 }
 
-// newStore returns a store on tables of its own.
 // patience is how long a try on an engine may take: a busy machine is no lost answer, after which a try more would be made.
 const patience = time.Minute
 
+// newStore returns a store on tables of its own.
 func newStore(t *testing.T, engine *local.Engine, o ddb.ClientOptions) *ddb.Store {
 	t.Helper()
 	o.TryTimeout = patience

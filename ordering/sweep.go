@@ -76,7 +76,8 @@ func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity
 }
 
 func allBusy(faults []error) bool {
-	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errBusy) && !errors.Is(err, ErrContended) })
+	other := func(err error) bool { return !errors.Is(err, errBusy) && !errors.Is(err, ErrContended) }
+	return len(faults) > 0 && !slices.ContainsFunc(faults, other)
 }
 
 // errAnotherMode is why an entity is left alone that was written under another mode of its stream: its numbers mean
