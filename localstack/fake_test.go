@@ -97,7 +97,7 @@ func (u *user) localStacks() (pids []int) {
 // eventually waits for what comes within milliseconds: only a test that fails waits so long.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never is that %s", what)
 		}
