@@ -24,7 +24,8 @@ func TestRedriveFromQuarantine(t *testing.T) {
 func (s *stack) redriveTooEarly(t *testing.T, lead time.Duration) (early bool) {
 	t.Helper()
 	id := fmt.Sprintf("redrive-call-%.0f", lead.Seconds())
-	created := time.Now().Add(maxFuture + lead)
+	allowed := time.Now().Add(lead)
+	created := allowed.Add(maxFuture)
 	body := fmt.Sprintf(`{"id":"call:%s","type":"call.started","created_at":%q,"data":{"id":%[1]q,"state":"started","note":%[3]q} }`, id, created.Format(time.RFC3339Nano), secret)
 	applied := expectations{{"call", id}: {state: fmt.Sprintf(`{"id":%q,"state":"started","note":%q}`, id, secret)}}
 	bad := []poison{{message{body: body, attributes: map[string]string{"trace": "kept"}}, "future_time"}}
@@ -36,6 +37,9 @@ func (s *stack) redriveTooEarly(t *testing.T, lead time.Duration) (early bool) {
 	s.run(t, 0, redrive...).has(t, "1 of ", "moved")
 	s.until(t, applyTimeout, "quarantine after a redrive that was too early", func() string {
 		if early = s.missing(t.Context(), applied) != ""; !early {
+			if left := time.Until(allowed); left > 0 {
+				t.Fatalf("it was applied %v before it may be", left)
+			}
 			return ""
 		}
 		if s.idOf(t, body) == before {
@@ -45,7 +49,7 @@ func (s *stack) redriveTooEarly(t *testing.T, lead time.Duration) (early bool) {
 	})
 
 	s.until(t, lead+applyTimeout, "the clock", func() string {
-		if left := time.Until(created.Add(-maxFuture)); left > 0 {
+		if left := time.Until(allowed); left > 0 {
 			return fmt.Sprintf("%v until the event may be taken", left)
 		}
 		return ""
