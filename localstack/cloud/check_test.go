@@ -10,16 +10,10 @@ import (
 
 // C6: a deployment ends when there is nothing left to deploy to, and says so in place of what the SAM CLI would.
 func TestADeploymentEndsWithTheCloud(t *testing.T) {
-	onLinux(t)
-	project(t, "localstack")
-	c, err := Start(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop(t, c)
+	c := started(t)
 	began := make(chan struct{})
 	go func() { <-began; kill(c.PID) }()
-	err = c.whileAlive(t.Context(), func(ctx context.Context) error {
+	err := c.whileAlive(t.Context(), func(ctx context.Context) error {
 		close(began)
 		<-ctx.Done() // as one that would wait for ever
 		return ctx.Err()
@@ -36,22 +30,26 @@ func TestADeploymentEndsWithTheCloud(t *testing.T) {
 	}
 }
 
-func stop(t *testing.T, c *Cloud) {
+// started is a Cloud in mode host, whose LocalStack pretends, for as long as the test goes on.
+func started(t *testing.T) *Cloud {
 	t.Helper()
-	if err := c.Stop(); err != nil {
-		t.Error(err)
-	}
-}
-
-// C6: what answers is right; what has ended, or hangs, or was never waited for, is told as such.
-func TestCheck(t *testing.T) {
 	onLinux(t)
 	project(t, "localstack")
 	c, err := Start(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stop(t, c)
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// C6: what answers is right; what has ended, or hangs, or was never waited for, is told as such.
+func TestCheck(t *testing.T) {
+	c := started(t)
 	if err := c.Check(t.Context()); err != nil {
 		t.Errorf("one that answers: %v", err)
 	}
@@ -96,13 +94,7 @@ func TestWhatRunsIsWhatWasAskedFor(t *testing.T) {
 
 // C2: another LocalStack that took the port first is not taken for this one.
 func TestAnotherOneAtItsAddress(t *testing.T) {
-	onLinux(t)
-	project(t, "localstack")
-	first, err := Start(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop(t, first)
+	first := started(t)
 	second := &Cloud{folder: t.TempDir(), state: state{Address: first.Address}}
 	second.engine = &host{logFile: filepath.Join(second.folder, logName)}
 	if _, err := second.await(t.Context()); !errors.Is(err, errEnded) {
