@@ -8,13 +8,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gofrs/flock"
 )
-
-// lockPoll is how often whoever waits looks again.
-const lockPoll = 100 * time.Millisecond
 
 // Lock makes sure that one process at a time changes the Cloud of a folder: starts it, deploys to it, stops it. Who comes
 // second is told who holds it, and waits. The kernel takes the lock from a process that dies.
@@ -28,7 +24,7 @@ func Lock(ctx context.Context, folder, doing string, progress io.Writer) (unlock
 	held, err := file.TryLock()
 	if err == nil && !held {
 		fmt.Fprintf(progress, "%s: waiting for its end; Ctrl-C gives up\n", holder(folder))
-		_, err = file.TryLockContext(ctx, lockPoll)
+		err = wait(ctx, file)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", holder(folder), err)
@@ -38,6 +34,23 @@ func Lock(ctx context.Context, folder, doing string, progress io.Writer) (unlock
 		note(file.Path(), "")
 		_ = file.Close() // which unlocks it, and so does the end of this process
 	}, nil
+}
+
+// wait leaves it to the kernel who comes next: those who ask again and again overtake each other, and an `up` that is overtaken by
+// `down` starts what was just stopped.
+func wait(ctx context.Context, file *flock.Flock) error {
+	locked := make(chan error, 1)
+	go func() { locked <- file.Lock() }()
+	select {
+	case err := <-locked:
+		return err
+	case <-ctx.Done():
+		go func() { // it is not wanted any more, and the others want it
+			<-locked
+			_ = file.Close()
+		}()
+		return ctx.Err()
+	}
 }
 
 func lockFile(folder string) string { return folder + ".lock" }

@@ -59,6 +59,10 @@ func TestWhoHoldsIt(t *testing.T) {
 	if got := Busy(folder); got != "" {
 		t.Errorf("it was unlocked, and %s", got)
 	}
+	if unlock, err = Lock(t.Context(), folder, "down", &said); err != nil { // who gave up does not keep it
+		t.Fatal(err)
+	}
+	unlock()
 }
 
 // C6: whoever is killed while it has the lock leaves it to the next one.
