@@ -46,8 +46,9 @@ func wait(ctx context.Context, file *flock.Flock) error {
 		return err
 	case <-ctx.Done():
 		go func() { // it is not wanted any more, and the others want it
-			<-locked
-			_ = file.Close()
+			if err := <-locked; err == nil {
+				_ = file.Close()
+			}
 		}()
 		return ctx.Err()
 	}
