@@ -65,7 +65,14 @@ func newUser(t *testing.T) *user {
 	t.Setenv("INORDER_LOCALSTACK", filepath.Join(root, "venv"))
 	t.Setenv("DYNOXIDE", filepath.Join(root, "dynoxide"))
 	u := &user{t: t, folder: filepath.Join(root, "clouds", "up")}
-	t.Cleanup(func() { u.says("down") })
+	t.Cleanup(func() {
+		u.says("down")
+		for _, pid := range u.localStacks() { // where a test has failed, `down` may not know of all
+			if process, err := os.FindProcess(pid); err == nil && alive(pid) {
+				_ = process.Kill()
+			}
+		}
+	})
 	return u
 }
 
