@@ -58,9 +58,9 @@ test: ## everything that must hold: lint, all tests with the race detector, the 
 test: cloud-check lint unit cloud-test fuzz
 
 # A missing dynoxide or PostgreSQL fails the tests instead of skipping them; `go test ./...` by hand falls back to minidyn,
-# and skips what needs PostgreSQL. Properties are tried with the same inputs each time, and by hand with new ones; to look for
-# inputs is what `make fuzz` is for. The timeout is for what hangs, and not for a machine that is busy. What `make cloud-test` tests
-# is left to it: most of it are the checks of the template, which take a minute.
+# and skips what needs PostgreSQL. Properties are tried with the same inputs each time, so that who changes one thing is not told of
+# another; `go test` by hand draws new ones. The timeout is for what hangs, and not for a machine that is busy. What `make
+# cloud-test` tests is left to it: most of it are the checks of the template, which take a minute.
 unit: $(ENGINE) $(BROWSER) $(POSTGRESQL) $(RIE)
 	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) INORDER_POSTGRESQL=$(POSTGRESQL) INORDER_RIE=$(RIE) RAPID_SEED=1 \
 		go test -race -timeout 40m $$(go list ./... | grep -vE '/localstack(/cloud|/e2e|/template)?$$')

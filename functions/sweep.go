@@ -132,7 +132,7 @@ func (s *sweep) settle(c *candidate, swept ordering.Swept, panicked error) {
 		s.logGap(c, swept.Escalation)
 	}
 	level := slog.LevelError
-	if swept.Busy && panicked == nil { // an entity that others write fast is well, and the next sweep finds it slower
+	if swept.Passing && panicked == nil { // the next sweep finds the entity slower, or has more time
 		level = slog.LevelWarn
 	}
 	if err := errors.Join(swept.Err, panicked); err != nil {

@@ -46,6 +46,7 @@ type sweptStore struct {
 	unreadable  string        // an entity that cannot be understood
 	busy        string        // an entity that others always write first
 	broken      string        // an entity that cannot be written
+	endless     string        // an entity whose write ends with the time that it is given
 
 	entitiesRead int // how many batches
 }
@@ -68,6 +69,9 @@ func (s *sweptStore) Swap(ctx context.Context, key ordering.Key, prev, next *ord
 		return ordering.ErrContended
 	case s.broken:
 		return errBroken
+	case s.endless:
+		<-ctx.Done()
+		return ctx.Err()
 	}
 	return s.Store.Swap(ctx, key, prev, next, markers)
 }
@@ -475,6 +479,22 @@ func TestASweepThatGivesWayIsNoError(t *testing.T) {
 			t.Error(line)
 		}
 	}
+}
+
+// Nor who runs out of time in the middle of an entity: the next sweep goes on.
+func TestASweepThatRunsOutOfTimeIsNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSweeping(t)
+		s.deliver(t, "Posted", "a.2")
+		s.now = s.now.Add(6 * time.Minute)
+		s.store.endless = "a"
+		ctx, end := context.WithTimeout(t.Context(), 8*time.Second)
+		defer end()
+		logs, _, err := s.sweep(t, ctx)
+		if err != nil || len(logs) != 1 || !strings.Contains(logs[0], "sweep failed") || !strings.Contains(logs[0], `"level":"WARN"`) {
+			t.Errorf("%v %q", err, logs)
+		}
+	})
 }
 
 // Entities of another consumer are its own sweeper's; those of a stream that is gone are told of, once a stream, and stay

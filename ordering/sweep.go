@@ -31,7 +31,7 @@ type Swept struct {
 	Escalation *Escalation // nil where there was none to be made now
 	TooLate    bool        // the time was over before anything was begun
 	Err        error       // what could not be done, and is left to the next sweep
-	Busy       bool        // Err is of others' writes alone: they get on, so nobody has to look
+	Passing    bool        // Err tells only that others wrote meanwhile, or that the time was over: nobody has to look
 }
 
 // maxDuties bounds what one sweep does about one entity: each duty once, and some of them again after others.
@@ -71,13 +71,17 @@ func (k *Keeper) Sweep(ctx context.Context, key Key, s *events.Stream, e *Entity
 		}
 	}
 	out.Entity = run.entity
-	out.Err, out.Busy = errors.Join(faults...), allBusy(faults)
+	out.Err, out.Passing = errors.Join(faults...), passing(ctx, faults)
 	return *out
 }
 
-func allBusy(faults []error) bool {
-	other := func(err error) bool { return !errors.Is(err, errBusy) && !errors.Is(err, ErrContended) }
-	return len(faults) > 0 && !slices.ContainsFunc(faults, other)
+// passing reports whether all faults pass by themselves. A request may also have a time of its own, which says more.
+func passing(ctx context.Context, faults []error) bool {
+	stays := func(err error) bool {
+		late := ctx.Err() != nil && errors.Is(err, ctx.Err())
+		return !late && !errors.Is(err, errBusy) && !errors.Is(err, ErrContended)
+	}
+	return len(faults) > 0 && !slices.ContainsFunc(faults, stays)
 }
 
 // errAnotherMode is why an entity is left alone that was written under another mode of its stream: its numbers mean

@@ -112,6 +112,7 @@ func (s *stack) testNotice(t *testing.T) string {
 }
 
 // E7: a webhook that is posted to the stack's address is applied, byte for byte, also where its sender names a charset.
+// By then TestLostOnesAreHealed has updated the stack, so that this is about the address after an update, too.
 func TestWebhookSends(t *testing.T) {
 	s := begin(t)
 	t.Parallel()
