@@ -42,7 +42,7 @@ func NewClient(cfg aws.Config, o ClientOptions) *dynamodb.Client {
 	retryer := newRetryer(o)
 	return dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
 		d.Retryer = retryer
-		d.HTTPClient = Whole(httpClient(cfg.HTTPClient, o))
+		d.HTTPClient = Whole{httpClient(cfg.HTTPClient, o)}
 		if o.Endpoint != "" {
 			d.BaseEndpoint = &o.Endpoint
 		}

@@ -230,7 +230,8 @@ func TestDefaultConfigurationIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, cfg := range map[string]aws.Config{"default": cfg, "no client": {Region: "eu-west-1"}} {
-		used, ok := ddb.NewClient(cfg, ddb.ClientOptions{}).Options().HTTPClient.(*awshttp.BuildableClient)
+		whole, _ := ddb.NewClient(cfg, ddb.ClientOptions{}).Options().HTTPClient.(ddb.Whole)
+		used, ok := whole.Client.(*awshttp.BuildableClient)
 		if !ok {
 			t.Fatalf("%s: another HTTP client", name)
 		}

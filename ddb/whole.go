@@ -9,20 +9,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Whole makes a client of the SDK send each request in one piece.
+// Whole is an HTTP client of the SDK that sends each request in one piece.
 //
 // The SDK wraps a request's body, and closes it as soon as the answer begins. net/http takes a body that it does not know for
 // a slow one: it sends the header, then the body, and then asks whether there is more. Where the server was faster than that
 // question, the closed body answers it with an error, the connection is closed, and the rest of the answer is lost: the SDK
 // tries again, and what a ReceiveMessage handed out stays hidden (aws/aws-sdk-go-v2#2737 tells of such connections). A body in
 // memory is known, and goes out with its header.
-func Whole(client aws.HTTPClient) aws.HTTPClient { return wholeRequests{client} }
+type Whole struct{ Client aws.HTTPClient }
 
-type wholeRequests struct{ client aws.HTTPClient }
-
-func (w wholeRequests) Do(request *http.Request) (*http.Response, error) {
+// Do sends a request.
+func (w Whole) Do(request *http.Request) (*http.Response, error) {
 	if request.Body == nil || request.Body == http.NoBody {
-		return w.client.Do(request)
+		return w.Client.Do(request)
 	}
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
@@ -31,5 +30,5 @@ func (w wholeRequests) Do(request *http.Request) (*http.Response, error) {
 	whole := *request
 	whole.Body, whole.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	whole.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	return w.client.Do(&whole)
+	return w.Client.Do(&whole)
 }

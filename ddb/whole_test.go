@@ -26,7 +26,7 @@ func TestRequestsAreWhole(t *testing.T) {
 	}))
 	defer server.Close()
 	var packets []int
-	client := ddb.Whole(&http.Client{Transport: counting(&packets), Timeout: time.Minute})
+	client := ddb.Whole{Client: &http.Client{Transport: counting(&packets), Timeout: time.Minute}}
 	for _, body := range []string{`{"a":1}`, ""} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, nil)
 		if err != nil {

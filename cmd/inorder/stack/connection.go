@@ -77,7 +77,7 @@ func (c *Connection) Logs() *cloudwatchlogs.Client {
 
 // bounded is an HTTP client that gives up a try in time.
 func bounded() aws.HTTPClient {
-	return ddb.Whole(awshttp.NewBuildableClient().WithTimeout(TryTimeout))
+	return ddb.Whole{Client: awshttp.NewBuildableClient().WithTimeout(TryTimeout)}
 }
 
 // Streams reads streams.yaml with the deployment's own defaults for it.
