@@ -60,7 +60,7 @@ func (s *Settings) store(cfg aws.Config) *ddb.Store {
 // newSQS bounds every try, as ddb does, so that one lost answer does not use up the time of a whole invocation.
 func newSQS(cfg aws.Config) *sqs.Client {
 	return sqs.NewFromConfig(cfg, func(o *sqs.Options) {
-		o.HTTPClient = awshttp.NewBuildableClient().WithTimeout(sendTimeout)
+		o.HTTPClient = ddb.Whole{Client: awshttp.NewBuildableClient().WithTimeout(sendTimeout)}
 	})
 }
 
