@@ -170,7 +170,7 @@ What can never succeed, and why:
 
 Deploy your changes, or another parameter, and stop it all:
   make cloud-deploy
-  go run ./localstack deploy STACK --set ReceiveCount=3
+  go run ./localstack deploy STACK --set LogLevel=info
   make cloud-down
 
 Where nothing happens, .cloud/up/log has what a function says that does not start.`

@@ -40,7 +40,7 @@ func TestUpDeployPlayDown(t *testing.T) {
 		{"quarantine-no-route.json", "redrive"},
 		{"redrive", "no_route"},
 		{"make cloud-deploy", ""},
-		{"deploy --set ReceiveCount=3", ""},
+		{"deploy --set LogLevel=info", ""},
 		{"make cloud-down", ""},
 	} {
 		if len(told) == 0 || !strings.Contains(told[0][1], next.command) {
@@ -54,7 +54,7 @@ func TestUpDeployPlayDown(t *testing.T) {
 	if len(told) != 0 {
 		t.Errorf("printed and not tried: %q", told)
 	}
-	p.localstack("deploy", "--set", "ReceiveCount=3")
+	p.localstack("deploy", "--set", "LogLevel=info")
 	if said := p.localstack("down"); !strings.Contains(said, "stopped") {
 		t.Errorf("down says %s", said)
 	}
