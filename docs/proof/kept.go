@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// kept are the results of this commit, one file each, so that hours of work do not end with the terminal.
+type kept struct {
+	commit string // as git describes it
+	folder string
+}
+
+const keptIn = ".proof"
+
+// openKept finds what has held already. Where something is changed and not committed, nothing has.
+func openKept(ctx context.Context) (*kept, error) {
+	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return nil, fmt.Errorf("git cannot tell which commit this is: %w", err)
+	}
+	k := &kept{commit: strings.TrimSpace(string(out))}
+	k.folder = filepath.Join(keptIn, k.commit)
+	if strings.HasSuffix(k.commit, "-dirty") {
+		if err := os.RemoveAll(k.folder); err != nil {
+			return nil, err
+		}
+	}
+	return k, os.MkdirAll(k.folder, 0o755)
+}
+
+func (k *kept) file(command string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, command)
+	return filepath.Join(k.folder, name+".json")
+}
+
+// of returns the result of a proof that held before, with the same command.
+func (k *kept) of(p proof) (r result, done bool) {
+	if k == nil {
+		return r, false
+	}
+	text, err := os.ReadFile(k.file(p.shell()))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, false
+	}
+	return r, err == nil && json.Unmarshal(text, &r) == nil && r.Held && r.Command == p.shell()
+}
+
+// keep remembers a result. Where that fails, the next run does it again.
+func (k *kept) keep(r result) {
+	if k == nil {
+		return
+	}
+	text, err := json.Marshal(r)
+	if err == nil {
+		err = os.WriteFile(k.file(r.Command), text, 0o644)
+	}
+	if err != nil {
+		fmt.Println("  cannot keep this result:", err)
+	}
+}
