@@ -1,13 +1,12 @@
 package scenario
 
-import (
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"strings"
+import "inorder/cmd/inorder/backend"
 
-	"inorder/cmd/inorder/backend"
-)
+// sendOperation is what a request to a queue counts as.
+const sendOperation = backend.SendOperation
+
+// fail answers as AWS does when it fails in that way.
+var fail = backend.Fail
 
 // A rule makes requests of one invocation fail: of those that match, the nth and the ones after it.
 type rule struct {
@@ -27,67 +26,4 @@ func (r *rule) strikes(operation string) bool {
 	}
 	r.matched++
 	return r.matched >= r.nth && r.matched-r.nth < r.times
-}
-
-// sendOperation is what a request to a queue counts as.
-const sendOperation = "SendMessage"
-
-// timeoutError is what a client sees when no answer comes.
-type timeoutError struct{ operation string }
-
-func (e *timeoutError) Error() string   { return e.operation + ": no answer within the client's timeout" }
-func (e *timeoutError) Timeout() bool   { return true }
-func (e *timeoutError) Temporary() bool { return true }
-
-// fail answers as AWS does when it fails in that way: "Error handling with DynamoDB", Amazon DynamoDB Developer Guide,
-// and "Common errors", Amazon SQS API Reference.
-func fail(request *http.Request, failure, operation string, body []byte) (*http.Response, error) {
-	queue := operation == sendOperation
-	const dynamodb = "com.amazonaws.dynamodb.v20120810#"
-	switch {
-	case failure == "timeout":
-		return nil, &timeoutError{operation}
-	case failure == "denied" && queue:
-		return backend.Answer(request, http.StatusBadRequest, "com.amazon.coral.service#AccessDeniedException", "Access to the resource is denied."), nil
-	case failure == "denied":
-		return backend.Answer(request, http.StatusBadRequest, "com.amazon.coral.service#AccessDeniedException",
-			"User: arn:aws:sts::000000000000:assumed-role/consumer is not authorized to perform: dynamodb:"+operation), nil
-	case failure == "internal" && queue:
-		return backend.Answer(request, http.StatusInternalServerError, "com.amazonaws.sqs#InternalError", "We encountered an internal error. Please try again."), nil
-	case failure == "internal":
-		return backend.Answer(request, http.StatusInternalServerError, dynamodb+"InternalServerError", "Internal server error"), nil
-	case failure == "throttle" && queue:
-		return backend.Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#RequestThrottled", "Request is throttled."), nil
-	case failure == "throttle" && operation == "TransactWriteItems":
-		return cancelled(request, body), nil
-	case failure == "throttle":
-		return backend.Answer(request, http.StatusBadRequest, dynamodb+"ProvisionedThroughputExceededException",
-			"The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level with the UpdateTable API."), nil
-	}
-	return nil, fmt.Errorf("unknown failure %q", failure)
-}
-
-// cancelled is how a transaction is throttled: not by an error of its own, but by a reason of its first item, which a
-// careless reader takes for a failed condition.
-func cancelled(request *http.Request, body []byte) *http.Response {
-	type reason struct {
-		Code    string
-		Message string `json:",omitempty"`
-	}
-	reasons := make([]reason, max(1, itemsIn(body).actions()))
-	codes := make([]string, len(reasons))
-	for n := range reasons {
-		reasons[n].Code = "None"
-		if n == 0 {
-			reasons[n] = reason{"ThrottlingError", "Throughput exceeds the current capacity for one or more global secondary indexes or the table. DynamoDB is automatically scaling, so please try again shortly."}
-		}
-		codes[n] = reasons[n].Code
-	}
-	list, err := json.Marshal(reasons)
-	if err != nil {
-		panic(err) // strings only
-	}
-	return backend.AnswerWith(request, http.StatusBadRequest, "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-		"Transaction cancelled, please refer cancellation reasons for specific reasons ["+strings.Join(codes, ", ")+"]",
-		map[string]json.RawMessage{"CancellationReasons": list})
 }
