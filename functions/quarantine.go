@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -108,9 +107,5 @@ func shortened(detail string) string {
 	if len(detail) <= maxDetailBytes {
 		return detail
 	}
-	end := maxDetailBytes
-	for !utf8.RuneStart(detail[end]) {
-		end--
-	}
-	return detail[:end] + "…"
+	return cut(detail, maxDetailBytes)
 }

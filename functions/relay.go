@@ -139,7 +139,7 @@ func handleAs[Batch awsevents.DynamoDBEvent | awsevents.SQSEvent, Answer any](ct
 
 func (r *Relay) flush(ctx context.Context) {
 	if err := r.metrics.Flush(); err != nil {
-		r.log.LogAttrs(ctx, slog.LevelError, "metrics not written", slog.String("error", err.Error()))
+		r.log.LogAttrs(ctx, slog.LevelError, "metrics not written", failure(err))
 	}
 }
 

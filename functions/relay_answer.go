@@ -237,5 +237,5 @@ func (a *answering) tellUnwritten(ctx context.Context, unwritten []events.Range)
 func (a *answering) tellRow(ctx context.Context, seq int64, err error) {
 	a.count(MetricRelayFailures, a.stream, 1)
 	a.log.LogAttrs(ctx, slog.LevelError, "a row of the outbox cannot be sent again",
-		append(whose(a.key, a.request.Generation), slog.Int64("seq", seq), slog.String("error", err.Error()))...)
+		append(whose(a.key, a.request.Generation), slog.Int64("seq", seq), failure(err))...)
 }

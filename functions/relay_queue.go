@@ -101,5 +101,5 @@ func (r *Relay) tellMessage(ctx context.Context, id string, err error) {
 		errors.Is(err, errBadMessage) || errors.Is(err, errNoStream) || errors.Is(err, errTooMuch) {
 		level = slog.LevelError
 	}
-	r.log.LogAttrs(ctx, level, "a message of the republish queue comes back", slog.String("message_id", id), slog.String("error", err.Error()))
+	r.log.LogAttrs(ctx, level, "a message of the republish queue comes back", slog.String("message_id", id), failure(err))
 }

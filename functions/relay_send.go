@@ -111,7 +111,8 @@ func (b batches) send(ctx context.Context, messages []outgoing) []error {
 	for _, failed := range out.Failed {
 		if i := placeOf(failed.Id, errs); i >= 0 {
 			code := aws.ToString(failed.Code)
-			errs[i] = asRefusal(shortCode(code), fmt.Errorf("send to %s: %s: %s", b.url, code, aws.ToString(failed.Message)))
+			said := &smithy.GenericAPIError{Code: code, Message: aws.ToString(failed.Message)}
+			errs[i] = asRefusal(shortCode(code), fmt.Errorf("send to %s: %w", b.url, said))
 		}
 	}
 	return errs

@@ -77,7 +77,7 @@ func (r *Relay) rows(ctx context.Context, records []awsevents.DynamoDBEventRecor
 		if err != nil {
 			r.count(MetricRelayFailures, nil, 1)
 			r.log.LogAttrs(ctx, slog.LevelError, "an item of the outbox is no row and was passed",
-				slog.String("stream_sequence_number", record.Change.SequenceNumber), slog.String("error", err.Error()))
+				slog.String("stream_sequence_number", record.Change.SequenceNumber), failure(err))
 		}
 		if w == nil {
 			continue
@@ -189,7 +189,7 @@ func (r *Relay) tell(ctx context.Context, rows []*newRow) (done int) {
 // identity names a row in a log line about an error.
 func (w *newRow) identity(err error) []slog.Attr {
 	return append(whose(w.key, w.at.Gen), slog.Int64("seq", w.at.Seq),
-		slog.String("stream_sequence_number", w.place), slog.String("error", err.Error()))
+		slog.String("stream_sequence_number", w.place), failure(err))
 }
 
 // tellStranger warns of a row that was sent although streams.yaml does not know its key: it has no note, and a

@@ -15,9 +15,9 @@ import (
 )
 
 // NewLogger writes JSON lines from a level on. The level is applied here: Lambda's own filter must stay at its finest,
-// for it would drop the metric lines, which carry no level.
+// for it would drop the metric lines, which carry no level. Texts of any length make lines of a bounded one.
 func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: clipped}))
 }
 
 // CaptureLog makes JSON lines on w of what libraries write to the standard logger: aws-lambda-go's word about an error that
@@ -61,7 +61,7 @@ func (r *received) eventType(i int) string {
 
 func (c *Consumer) flush(ctx context.Context) {
 	if err := c.Metrics.Flush(); err != nil {
-		c.Log.LogAttrs(ctx, slog.LevelError, "metrics not written", slog.String("error", err.Error()))
+		c.Log.LogAttrs(ctx, slog.LevelError, "metrics not written", failure(err))
 	}
 }
 
@@ -126,7 +126,7 @@ func ending(o ordering.Outcome) []slog.Attr {
 		slog.String("reason", string(o.Reason)),
 	}
 	if o.Err != nil {
-		attrs = append(attrs, slog.String("error", o.Err.Error()))
+		attrs = append(attrs, failure(o.Err))
 	}
 	return attrs
 }

@@ -136,7 +136,7 @@ func (s *sweep) settle(c *candidate, swept ordering.Swept, panicked error) {
 		level = slog.LevelWarn
 	}
 	if err := errors.Join(swept.Err, panicked); err != nil {
-		s.logAt(s.ctx, level, "sweep failed", append(c.identity(), slog.String("error", err.Error())))
+		s.logAt(s.ctx, level, "sweep failed", append(c.identity(), failure(err)))
 	}
 }
 
@@ -170,7 +170,7 @@ func (s *sweep) logGap(c *candidate, e *ordering.Escalation) {
 			slog.Int("attempt", e.Attempt), slog.Int("attempts", c.stream.GapAttempts), slog.Bool("requested", e.Sent),
 		}
 		if e.Err != nil {
-			line = append(line, slog.String("error", e.Err.Error()))
+			line = append(line, failure(e.Err))
 		}
 		s.logAt(s.ctx, slog.LevelError, "sequence gap", line)
 	}

@@ -95,7 +95,7 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	if next := sooner(from, run.next, list.stopped); next != from {
 		s.keepPlace(ctx, until, from, next)
 	}
-	return err
+	return quiet(err)
 }
 
 // keepPlace writes where the next sweep begins. It is written when the time for all else may be over, and then matters
@@ -119,7 +119,7 @@ func (s *Sweeper) logAt(ctx context.Context, level slog.Level, message string, a
 }
 
 func (s *Sweeper) logError(ctx context.Context, message string, err error) {
-	s.logAt(ctx, slog.LevelError, message, []slog.Attr{slog.String("error", err.Error())})
+	s.logAt(ctx, slog.LevelError, message, []slog.Attr{failure(err)})
 }
 
 func (s *Sweeper) flush(ctx context.Context) {
