@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -37,6 +38,9 @@ func parseAmount(value any) (*apd.Decimal, error) {
 	default:
 		return nil, errNotANumber
 	}
+	if text = withoutIdleZeros(text); len(text) > maxNumberText {
+		return nil, errNumberRange
+	}
 	d, _, err := apd.NewFromString(text)
 	if err != nil {
 		if _, isNumber := value.(events.Number); isNumber {
@@ -45,6 +49,35 @@ func parseAmount(value any) (*apd.Decimal, error) {
 		return nil, errNotANumber
 	}
 	return d, fits(d)
+}
+
+// maxNumberText is longer than any number that the table can hold: 38 digits, up to 129 zeros on either side of them, a sign, a
+// point and an exponent. The library takes time by the square of a number's length: a hundred thousand zeros are several seconds,
+// in which nothing else of the batch is done.
+const maxNumberText = 400
+
+// withoutIdleZeros takes off, of a text that is longer than it need be, the zeros that say nothing: in front, and behind the point
+// at the end.
+func withoutIdleZeros(text string) string {
+	if len(text) <= maxNumberText {
+		return text
+	}
+	end := len(text)
+	if e := strings.IndexAny(text, "eE"); e >= 0 {
+		end = e
+	}
+	mantissa, exponent := text[:end], text[end:]
+	digits, negative := strings.CutPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(digits, ".")
+	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
+	short := "0" + whole
+	if fraction != "" {
+		short += "." + fraction
+	}
+	if negative {
+		short = "-" + short
+	}
+	return short + exponent
 }
 
 // decimalText is a decimal string: a JSON number's form, for which leading zeros are no harm. The library reads more:
