@@ -42,6 +42,21 @@ type markerKey struct{ consumer, source, id string }
 
 var _ ordering.Upkeep = (*Store)(nil)
 
+// Clone returns a store that holds the same and goes its own way. What is stored is never changed in place, so it is
+// shared.
+func (s *Store) Clone() *Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	audits := make(map[ordering.Key][]ordering.Audit, len(s.audits))
+	for key, list := range s.audits {
+		audits[key] = slices.Clone(list)
+	}
+	return &Store{
+		MaxItem: s.MaxItem, entities: maps.Clone(s.entities), rows: maps.Clone(s.rows), marks: maps.Clone(s.marks),
+		audits: audits, bookmarks: maps.Clone(s.bookmarks), writes: s.writes,
+	}
+}
+
 // All returns all entities, for a test's last look.
 func (s *Store) All() map[ordering.Key]*ordering.Entity {
 	s.mu.Lock()
@@ -332,7 +347,7 @@ func (s *Store) PutRow(_ context.Context, key ordering.Key, row ordering.Row) er
 	if there, taken := s.rows[at]; taken {
 		return &ordering.TakenError{Row: there}
 	}
-	if compressed(row.Message.Body) > maxItem {
+	if len(row.Message.Body) > maxItem && compressed(row.Message.Body) > maxItem {
 		return ordering.ErrTooLarge
 	}
 	if s.rows == nil {

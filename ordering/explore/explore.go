@@ -1,0 +1,186 @@
+// Package explore visits every state that a few messages can reach in the hands of consumers, sweepers and operators that
+// run at once: each of their requests in any order, each of them killed before any request, answers lost after a write,
+// caches that are old, messages that come again, time that passes. It is the real code that decides, ordering.Loop and
+// ordering.Keeper; nothing of it is modelled.
+//
+// That it takes microseconds and not milliseconds to a state rests on one observation: an invocation is a function of what
+// it begins with and of the answers it hears. So each of its histories runs once and is remembered (histories.go); and what
+// a request does to a store is remembered, too (contents.go). A state is then a few small numbers, and a step from one to
+// the next is looking up what is known.
+//
+// What is not the same and makes no difference is left out of a state, so that there are fewer: revisions, of which only
+// matters whether the one that somebody holds is still the store's; tokens, which only who wrote them looks at; and which of
+// two instances is which.
+package explore
+
+import (
+	"fmt"
+	"time"
+)
+
+// Situation is a producer's story, and who handles it.
+type Situation struct {
+	Name     string
+	Stream   string // the rest of its entry in streams.yaml: mode and options
+	Messages []Message
+
+	Consumers int             // at once; at most 2
+	Sweepers  int             // at once; with the consumers and an operator at most 4
+	AnyBatch  bool            // batches are any of what waits, instead of one message or all
+	Skips     []int64         // through which number an operator may skip, in generation 0; each order is given once at most
+	Times     []time.Duration // after the beginning; time passes only while nobody works. Without any it stands still
+	Expires   bool            // rows that are past their TTL may be deleted
+
+	// How much may happen.
+	Crashes  int // invocations that die
+	Faults   int // requests whose answer is lost, or that fail before, or that the SDK makes twice
+	Copies   int // messages that come once more: while they are handled, which is a visibility timeout, or after
+	Sweeps   int // runs of a sweeper
+	Orders   int // of the operator
+	Redrives int // of what is in quarantine
+
+	// What is right.
+	Cursor   int64  // where it must end, 0: wherever nothing is missing
+	Refused  []int  // the messages that may come to quarantine
+	Baseline bool   // it may begin with any number
+	Why      string // what it is about
+}
+
+// Origin is how a message comes into the queue.
+type Origin uint8
+
+// The origins.
+const (
+	Sent  Origin = iota // it is there from the beginning
+	Lost                // it was lost, and comes when the relay is asked for it
+	Later               // it comes at any time
+)
+
+// Kind is what a message says.
+type Kind uint8
+
+// The kinds.
+const (
+	Fact         Kind = iota
+	NeverExisted      // a void of its number
+	Expired           // a void of its number, which was meant and is lost
+	Mark              // numbers up to here exist
+)
+
+// Message is one of a situation. Messages of one body are one Message that comes several times.
+type Message struct {
+	Gen, Seq int64
+	Kind     Kind
+	Origin   Origin
+	Rival    bool // another event of a number that has one
+	Fails    int  // the projection refuses it until so many instants of Times have come
+	Twice    bool // it is sent twice
+}
+
+// name is how transcripts and effects call it.
+func (m Message) name() string {
+	kind := [...]string{"", "never existed ", "expired ", "mark "}[m.Kind]
+	rival := ""
+	if m.Rival {
+		rival = "b"
+	}
+	return fmt.Sprintf("%s%d.%d%s", kind, m.Gen, m.Seq, rival)
+}
+
+// Result is what came of an exploration.
+type Result struct {
+	States int
+	Ends   int  // states in which nobody works and no message waits
+	All    bool // there are no other states
+	Fault  *Fault
+}
+
+// Fault is a state that must not be, with the shortest way to it.
+type Fault struct {
+	What       string
+	Transcript []string
+}
+
+// Explore visits the states of a situation, the nearest first, and at most so many of them; 0: all. It ends at the first
+// fault, to which there is then no shorter way.
+func Explore(s Situation, most int) Result {
+	x := newExplorer(s)
+	return x.explore(most)
+}
+
+// explorer is one exploration.
+type explorer struct {
+	*model
+	seen    *seen
+	parents []step // of each state, in the order in which they were found
+	ends    int
+}
+
+// step is how a state was reached first.
+type step struct {
+	from uint32
+	choice
+}
+
+func newExplorer(s Situation) *explorer {
+	return &explorer{model: newModel(s), seen: newSeen()}
+}
+
+func (x *explorer) explore(most int) Result {
+	first := x.begin()
+	x.seen.add(first.key())
+	x.parents = append(x.parents, step{})
+	level, from := []state{first}, 0
+	for len(level) > 0 {
+		var next []state
+		for i := range level {
+			at := uint32(from + i) //nolint:gosec // as many states would not fit into memory
+			fault := x.check(&level[i])
+			if fault == "" {
+				fault = x.follow(&level[i], at, &next)
+			}
+			if fault != "" {
+				return x.result(false, &Fault{fault, x.transcript(at)})
+			}
+			if most > 0 && len(x.parents) >= most {
+				return x.result(false, nil)
+			}
+		}
+		from += len(level)
+		level = next
+	}
+	return x.result(true, nil)
+}
+
+func (x *explorer) result(all bool, fault *Fault) Result {
+	return Result{States: len(x.parents), Ends: x.ends, All: all, Fault: fault}
+}
+
+// follow makes each choice that a state leaves, and keeps what is new. A step that is itself a fault is told with the way
+// to where it begins.
+func (x *explorer) follow(s *state, at uint32, next *[]state) string {
+	for _, c := range x.choices(s) {
+		after := *s
+		if fault := x.make(&after, c); fault != "" {
+			return fault + ", by: " + x.describe(s, c)
+		}
+		after.sort(x.Consumers, x.Sweepers)
+		if x.seen.add(after.key()) {
+			x.parents = append(x.parents, step{at, c})
+			*next = append(*next, after)
+		}
+	}
+	return ""
+}
+
+// check looks at a state by itself, and where it is an end at what a sweep makes of it.
+func (x *explorer) check(s *state) string {
+	if fault := x.broken(s); fault != "" {
+		return fault
+	}
+	if s.isQuiet() {
+		x.ends++
+		return x.ended(s)
+	}
+	return ""
+}
