@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -134,6 +135,24 @@ func (b *Backend) Expire(ctx context.Context, tables ddb.Tables, now int64) erro
 		}
 		in := map[string]any{"TableName": tables.Items, "Key": rawItem{hashName: it[hashName], sortName: it[sortName]}}
 		if err := b.call(ctx, "DeleteItem", in, &struct{}{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EmptyTables deletes all items of both tables, which takes less time than other tables would.
+func (b *Backend) EmptyTables(ctx context.Context, tables ddb.Tables) error {
+	return errors.Join(b.empty(ctx, tables.Entities, hashName), b.empty(ctx, tables.Items, hashName, sortName))
+}
+
+func (b *Backend) empty(ctx context.Context, table string, key ...string) error {
+	items, err := b.scan(ctx, table, key...)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if err := b.call(ctx, "DeleteItem", map[string]any{"TableName": table, "Key": it}, &struct{}{}); err != nil {
 			return err
 		}
 	}

@@ -9,15 +9,13 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-
-	"inorder/cmd/inorder/backend"
 )
 
 // A wire carries the requests of one world: to the engine, or to the queues. On it requests are counted, fail where
 // the script says so, and wait for their turn where several invocations run at once.
 type wire struct {
 	engine http.RoundTripper
-	queues *backend.Queues
+	queues http.RoundTripper
 
 	mu     sync.Mutex
 	writes int64

@@ -99,7 +99,7 @@ func TestAFaultBeforeIsNotCarriedOutAndOneAfterIs(t *testing.T) {
 	if want := []string{"PutItem", "GetItem", "PutItem", "GetItem"}; !slices.Equal(engine.done, want) {
 		t.Errorf("%v took effect, want %v", engine.done, want)
 	}
-	if sent := w.queues.Sent(backend.QuarantineURL); len(sent) != 1 {
+	if sent := w.queues.(*backend.Queues).Sent(backend.QuarantineURL); len(sent) != 1 {
 		t.Errorf("%d messages in the queue: the failure came after", len(sent))
 	}
 }
@@ -121,7 +121,7 @@ func TestAnInvocationDiesAfterSoManyRequestsTookEffect(t *testing.T) {
 			t.Errorf("after its death: %s", got)
 		}
 	}
-	if len(engine.done) != 2 || len(w.queues.Sent(backend.QuarantineURL)) != 1 {
+	if len(engine.done) != 2 || len(w.queues.(*backend.Queues).Sent(backend.QuarantineURL)) != 1 {
 		t.Errorf("%v took effect", engine.done)
 	}
 }

@@ -1,0 +1,207 @@
+package scenario
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"inorder/cmd/inorder/backend"
+	"inorder/ddb"
+	"inorder/events"
+	"inorder/functions/projections"
+	"inorder/ordering"
+)
+
+var (
+	everyFault = flag.Int("every", 61, "TestFaultMatrix: of how many faults one is planted; 1: all of them")
+	onlyFault  = flag.String("cell", "", "TestFaultMatrix: the only fault to plant, as a failure names it: SITUATION/REQUEST/FAULT")
+)
+
+// A situation is a scenario whose one step, the one behind `reset`, is made to fail in every way, at every request.
+type situation struct {
+	name   string
+	script script
+	moment int // the place of that step
+
+	undisturbed outcome
+}
+
+// A planting is one mishap at one request of a situation: one play.
+type planting struct {
+	of     *situation
+	at     int // which request, from 1; 0: none
+	mishap mishap
+
+	wrong string // empty: it ended as the undisturbed play does
+}
+
+func (p *planting) String() string {
+	return fmt.Sprintf("%s/%d/%s", p.of.name, p.at, p.mishap)
+}
+
+// TestFaultMatrix plays each situation undisturbed and counts its requests, to DynamoDB and to SQS. Then it plays it again
+// for every request and every fault: the request fails before it took effect, or after, once or from there on, in each way
+// in which AWS fails; another function does the same work first; the process dies. Afterwards what is in the queues is
+// delivered, sweeps run and the relay answers until nothing moves, and everything must stand where the undisturbed play
+// left it. In the end all messages come once more, which must change nothing (NoSilentLoss, AckIdempotence, EffectOrder).
+func TestFaultMatrix(t *testing.T) {
+	b := open(t, "")
+	situations := readSituations(t, b)
+	each(t, b, situations, func(on *bench, s *situation) { s.undisturbed = on.attempt(t.Context(), s, planting{}) })
+	var all []*planting
+	for _, s := range situations {
+		if s.undisturbed.wrong != "" {
+			t.Fatalf("%s, with no fault at all:\n%s", s.name, s.undisturbed.wrong)
+		}
+		all = append(all, plantings(s)...)
+	}
+	chosen := choose(all)
+	each(t, b, chosen, func(on *bench, p *planting) { p.wrong = compareEnds(p.of, on.attempt(t.Context(), p.of, *p)) })
+	t.Log("\n" + tableOf(situations, chosen))
+	summarise(t, situations, chosen)
+}
+
+// choose takes what the flags say of all plantings, evenly spread over the situations.
+func choose(all []*planting) (chosen []*planting) {
+	for i, p := range all {
+		if *onlyFault == "" && i%*everyFault == 0 || *onlyFault == p.String() {
+			chosen = append(chosen, p)
+		}
+	}
+	return chosen
+}
+
+// shardsFailIn is the situation in which each of the index's sixteen shards fails to be read. They are read alike, so that
+// in others the first one does.
+const shardsFailIn = "sweep-asks"
+
+// plantings are all mishaps of a situation that there can be.
+func plantings(s *situation) (all []*planting) {
+	requests := s.undisturbed.requests
+	for i, operation := range requests {
+		if i > 0 && operation == indexQuery && requests[i-1] == indexQuery && s.name != shardsFailIn {
+			continue
+		}
+		for _, m := range mishaps {
+			if m.concerns(operation) {
+				all = append(all, &planting{of: s, at: i + 1, mishap: m})
+			}
+		}
+	}
+	// It dies after its last request, and before it answers.
+	return append(all, &planting{of: s, at: len(requests) + 1, mishap: mishap{kind: death}})
+}
+
+func summarise(t *testing.T, situations []*situation, chosen []*planting) {
+	t.Helper()
+	requests, equal := 0, 0
+	for _, s := range situations {
+		requests += len(s.undisturbed.requests)
+	}
+	shown := 0
+	for _, p := range chosen {
+		if p.wrong == "" {
+			equal++
+			continue
+		}
+		if t.Fail(); shown < maxDescribed {
+			t.Logf("go test ./cmd/inorder/scenario -run '^TestFaultMatrix$' -v -args -cell %s\n%s", p, p.wrong)
+			shown++
+		}
+	}
+	if len(chosen) == 0 {
+		t.Fatalf("no fault is called %s", *onlyFault)
+	}
+	t.Logf("proof: %d situations of %d requests, %d faults planted, %d ends equal to the undisturbed one",
+		len(situations), requests, len(chosen), equal)
+}
+
+// maxDescribed is how many ends that are wrong are described. The table counts the others.
+const maxDescribed = 20
+
+// each hands the elements out to as many workers as the engine stands, each with a bench of its own.
+func each[T any](t *testing.T, engine *backend.Backend, all []T, do func(*bench, T)) {
+	t.Helper()
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for n := range engine.Parallel() {
+		tables, err := engine.CreateTables(t.Context(), fmt.Sprintf("%s-%d", t.Name(), n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait.Go(func() {
+			for at := next.Add(1) - 1; at < int64(len(all)); at = next.Add(1) - 1 {
+				do(&bench{engine, tables}, all[at])
+			}
+			if err := engine.DropTables(t.Context(), tables); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func readSituations(t *testing.T, b *backend.Backend) (all []*situation) {
+	t.Helper()
+	missing := lacks(t, b)
+	for _, path := range glob(t, "testdata/faults/*.yaml") {
+		if *onlyFault != "" && !strings.HasPrefix(*onlyFault, situationName(path)+"/") {
+			continue
+		}
+		if why := missing(path); why != "" {
+			t.Logf("%s is left out: the engine lacks %s", situationName(path), why)
+			continue
+		}
+		all = append(all, readSituation(t, path))
+	}
+	return all
+}
+
+func situationName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".yaml") }
+
+func readSituation(t *testing.T, path string) *situation {
+	t.Helper()
+	f, err := loadFile(path)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	s := &situation{name: situationName(path), script: f.scripts[0]}
+	s.moment = 1 + slices.IndexFunc(s.script.steps, func(s step) bool { return s.action == reset{} })
+	if len(f.scripts) != 1 || s.moment == 0 || s.moment == len(s.script.steps) {
+		t.Fatalf("%s is not one script with a step behind `reset`", path)
+	}
+	return s
+}
+
+// A bench is tables that one play after the other uses.
+type bench struct {
+	backend *backend.Backend
+	tables  ddb.Tables
+}
+
+// attempt plays a situation with a mishap, and leaves the tables empty. What is wrong already without a comparison is in
+// the outcome.
+func (b *bench) attempt(ctx context.Context, s *situation, p planting) outcome {
+	r := playWith(ctx, b.backend, b.tables, s, p)
+	if err := b.backend.EmptyTables(ctx, b.tables); err != nil {
+		r.wrong += err.Error() + "\n"
+	}
+	return r
+}
+
+// told-twice has two effects of each step, told-at-length one, of which an entity has room for two.
+func init() {
+	tell := func(effects ...any) ordering.Projector {
+		return func(_ map[string]any, e *events.Event) (map[string]any, []any, error) {
+			return map[string]any{"last": e.Data["amount"]}, effects, nil
+		}
+	}
+	projections.Register("told-twice", tell("first", "second"))
+	projections.Register("told-at-length", tell(strings.Repeat("x", 150_000)))
+}
