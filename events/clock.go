@@ -57,8 +57,8 @@ func (s *Stream) readOrder(r *record) (order, *Refusal) {
 	if s.Order.By == ByNone {
 		return order{}, nil // whatever looks like a sequence is not looked at
 	}
-	v, found := r.orderKey(s.Order)
-	if !found || v == nil {
+	v := r.orderKey(s.Order)
+	if v.IsNull() {
 		return order{}, refuse(BadOrderKey, "no order key by %s at %s", s.Order.By, r.orderPlace(s.Order))
 	}
 	var o order
@@ -80,13 +80,13 @@ func (s *Stream) readOrder(r *record) (order, *Refusal) {
 	return o, nil
 }
 
-func readSeq(r *record, v any) (order, *Refusal) {
+func readSeq(r *record, v Value) (order, *Refusal) {
 	seq, ok := integer(v, maxSeq)
 	if !ok || seq < 1 {
 		return order{}, refuse(BadOrderKey, "a sequence must be an integer from 1 to %d, or its digits", int64(maxSeq))
 	}
 	var generation int64
-	if g, _ := r.top("generation"); g != nil {
+	if g := r.top("generation"); !g.IsNull() {
 		if generation, ok = integer(g, maxGeneration); !ok {
 			return order{}, refuse(BadOrderKey, "a generation must be an integer from 0 to %d, or its digits", int64(maxGeneration))
 		}
@@ -99,14 +99,11 @@ const maxSeq = 1<<63 - 1
 // integer reads a JSON integer, or a string of plain digits, from 0 to limit. A string may have leading zeros, because
 // the sequence extension of CloudEvents asks producers to pad; 7.0 and 7e0 are no integers here, since readers differ in
 // what they make of them.
-func integer(v any, limit int64) (int64, bool) {
-	switch v := v.(type) {
-	case Number:
-		return parseDigits(string(v), limit)
-	case string:
-		return parseDigits(v, limit)
+func integer(v Value, limit int64) (int64, bool) {
+	if v.form != formNumber && v.form != formText {
+		return 0, false
 	}
-	return 0, false
+	return parseDigits(v.text, limit)
 }
 
 // parseDigits reads plain digits and nothing else: no sign, no space, no exponent.
@@ -120,8 +117,8 @@ func parseDigits(s string, limit int64) (int64, bool) {
 	return n, err == nil && n <= limit
 }
 
-func readInstant(v any) (order, string) {
-	s, isText := v.(string)
+func readInstant(v Value) (order, string) {
+	s, isText := v.Text()
 	t, ok := parseInstant(s)
 	if !isText || !ok {
 		return order{}, "a time must be RFC 3339 with a zone and at most nine decimals"
@@ -140,8 +137,8 @@ func timeClock(instant, id, source string) string {
 
 var tieEscaper = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
 
-func readTextKey(v any) (key, fault string) {
-	s, ok := v.(string)
+func readTextKey(v Value) (key, fault string) {
+	s, ok := v.Text()
 	if !ok || s == "" {
 		return "", "a text key must be a string that is not empty"
 	}
@@ -151,8 +148,8 @@ func readTextKey(v any) (key, fault string) {
 // readHexKey makes a hexadecimal key comparable bytewise with keys of any length. "Event message structure" (Amazon S3
 // User Guide) has the shorter of two sequencers padded with zeros on its right; taking away the zeros on the right of both
 // compares the same and needs no width. Case means nothing. A key of zeros alone keeps one, for a clock is never empty.
-func readHexKey(v any) (key, fault string) {
-	s, ok := v.(string)
+func readHexKey(v Value) (key, fault string) {
+	s, ok := v.Text()
 	if !ok || !isHex(s) {
 		return "", "a hex key must be a string of hexadecimal digits"
 	}

@@ -108,8 +108,8 @@ func TestHexKeysSortAsIfTheShorterWerePaddedWithZeros(t *testing.T) {
 		}
 		width := max(len(a), len(b))
 		want := strings.Compare(padded(a, width), padded(b, width))
-		ka, fault := readHexKey(a)
-		kb, _ := readHexKey(b)
+		ka, fault := readHexKey(textValue(a))
+		kb, _ := readHexKey(textValue(b))
 		if fault != "" || ka == "" || strings.Compare(ka, kb) != want {
 			t.Fatalf("%s, %s: keys %q, %q %s", a, b, ka, kb, fault)
 		}
@@ -122,7 +122,7 @@ func padded(s string, width int) string {
 
 func TestASequenceIsAnIntegerOrItsDigits(t *testing.T) {
 	for _, v := range []any{Number("7"), "7", "007", "0000000000000000000000000007"} {
-		if n, ok := integer(v, maxSeq); !ok || n != 7 {
+		if n, ok := integer(valueOf(v), maxSeq); !ok || n != 7 {
 			t.Errorf("%#v: %d %t", v, n, ok)
 		}
 	}
@@ -133,7 +133,7 @@ func TestASequenceIsAnIntegerOrItsDigits(t *testing.T) {
 		"", " 7", "7 ", "7.0", "+7", "-7", "7e0", "0x7", "seven", "٧",
 		Number("7.0"), Number("7e0"), Number("-1"), Number("-0"), Number("9223372036854775808"), "9223372036854775808", "1_000",
 	} {
-		if n, ok := integer(v, maxSeq); ok {
+		if n, ok := integer(valueOf(v), maxSeq); ok {
 			t.Errorf("%#v was read as %d", v, n)
 		}
 	}

@@ -96,20 +96,13 @@ func isControl(typ string) bool { return strings.HasPrefix(typ, controlPrefix) }
 
 // control makes an event of a record that speaks about the order. It names its stream itself, and counts under that
 // stream's first type.
-func (c *Config) control(r *record, d Decoded) Decoded {
+func (c *Config) control(r *record) (route, *Event, *Refusal) {
 	s := c.Stream(r.text("stream"))
 	if s == nil {
-		d.Refusal = *refuse(NoRoute, "%s names no stream of this consumer", controlName(r.typ))
-		return d
+		return route{}, nil, refuse(NoRoute, "%s names no stream of this consumer", controlName(r.typ))
 	}
-	d.Stream, d.Pattern = s, s.Types[0]
 	e, refusal := s.control(r)
-	if refusal != nil {
-		d.Refusal = *refusal
-		return d
-	}
-	d.Event, d.EventID, d.Source, d.EntityID = e, e.ID, e.Source, e.EntityID
-	return d
+	return route{stream: s, pattern: s.Types[0]}, e, refusal
 }
 
 // controlName is a type that may be told, for it is ours, and not more than a word of one that is not.
@@ -128,8 +121,7 @@ func (s *Stream) control(r *record) (*Event, *Refusal) {
 	if s.Order.By != BySeq {
 		return nil, refuse(BadOrderKey, "stream %s has no sequence that %s could speak about", s.Name, r.typ)
 	}
-	v, _ := r.top("entity_id")
-	entityID, ok := identifier(v)
+	entityID, ok := identifier(r.top("entity_id"))
 	if !ok {
 		return nil, refuse(NoEntityID, "no entity id at entity_id: a string that is not blank, or an integer")
 	}
@@ -139,11 +131,11 @@ func (s *Stream) control(r *record) (*Event, *Refusal) {
 	}
 	e := &Event{
 		Stream: s, Pattern: s.Types[0], Source: source, Type: r.typ, EntityID: entityID,
-		Fingerprint: Fingerprint(r.typ, r.data), Data: r.data, rec: *r,
+		Fingerprint: Fingerprint(r.typ, r.data), Content: r.data, rec: *r,
 	}
 	if r.typ == MarkType {
-		seq, found := r.top("seq")
-		if !found {
+		seq := r.top("seq")
+		if !seq.Exists() {
 			return nil, refuse(BadOrderKey, "a mark needs the highest number at seq")
 		}
 		o, refusal := readSeq(r, seq)
@@ -161,20 +153,18 @@ func (s *Stream) void(e *Event, r *record) *Refusal {
 	if e.VoidReason != NeverExisted && e.VoidReason != Expired {
 		return refuse(NotAnEvent, "the reason of a void event is %s or %s", NeverExisted, Expired)
 	}
-	o, refusal := readSeq(r, Number("1")) // its generation
+	o, refusal := readSeq(r, Value{form: formNumber, text: "1"}) // its generation
 	if refusal != nil {
 		return refusal
 	}
 	e.Generation, e.Clock = o.generation, o.clock
-	ranges, _ := r.top("ranges")
-	list, _ := ranges.([]any)
-	for _, element := range list {
-		pair, _ := element.([]any)
+	for _, element := range r.top("ranges").elements() {
+		pair := element.Value.elements()
 		if len(pair) != 2 {
 			return badRanges()
 		}
-		first, ok1 := integer(pair[0], maxSeq)
-		last, ok2 := integer(pair[1], maxSeq)
+		first, ok1 := integer(pair[0].Value, maxSeq)
+		last, ok2 := integer(pair[1].Value, maxSeq)
 		if !ok1 || !ok2 || first < 1 || last < first {
 			return badRanges()
 		}

@@ -26,24 +26,41 @@ func (c *Config) Decode(m Message, now time.Time) []Decoded {
 
 // judge finds the stream of a record and makes an event of it.
 func (c *Config) judge(r *record, now time.Time) Decoded {
-	d := Decoded{EventID: shown(r, "event_id"), Source: shown(r, "source"), EntityID: shown(r, "entity_id")}
+	to, e, refusal := c.event(r, now)
+	if refusal != nil {
+		return refused(r, to, refusal)
+	}
+	return Decoded{Event: e, Stream: e.Stream, Pattern: e.Pattern, EventID: e.ID, Source: e.Source, EntityID: e.EntityID}
+}
+
+func (c *Config) event(r *record, now time.Time) (route, *Event, *Refusal) {
 	if isControl(r.typ) {
-		return c.control(r, d)
+		return c.control(r)
 	}
 	to, refusal := c.route(r)
 	if refusal != nil {
-		d.Refusal = *refusal
-		return d
+		return to, nil, refusal
 	}
-	d.Stream, d.Pattern = to.stream, to.pattern
-	d.EntityID, _ = identifier(at(r, to.stream.Entity))
 	e, refusal := to.event(r, now)
-	if refusal != nil {
-		d.Refusal = *refusal
-		return d
+	return to, e, refusal
+}
+
+// refused tells of a record what its log line can.
+func refused(r *record, to route, refusal *Refusal) Decoded {
+	d := Decoded{
+		Refusal: *refusal, Stream: to.stream, Pattern: to.pattern,
+		EventID: shown(r.top("event_id")), Source: shown(r.top("source")), EntityID: shown(r.top("entity_id")),
 	}
-	d.Event, d.EventID, d.Source, d.EntityID = e, e.ID, e.Source, e.EntityID
+	if to.stream != nil && !isControl(r.typ) {
+		d.EntityID = shown(r.lookup(to.stream.Entity))
+	}
 	return d
+}
+
+// shown is an id where it can be read at all.
+func shown(v Value) string {
+	id, _ := identifier(v)
+	return id
 }
 
 func (c *Config) route(r *record) (route, *Refusal) {
@@ -65,7 +82,7 @@ func (c *Config) route(r *record) (route, *Refusal) {
 // event checks what a stream needs of its events, in this order: entity, order key, identity.
 func (to route) event(r *record, now time.Time) (*Event, *Refusal) {
 	s := to.stream
-	entityID, ok := identifier(at(r, s.Entity))
+	entityID, ok := identifier(r.lookup(s.Entity))
 	if !ok {
 		return nil, refuse(NoEntityID, "no entity id at %s: a string that is not blank, or an integer", s.Entity)
 	}
@@ -88,7 +105,7 @@ func (to route) event(r *record, now time.Time) (*Event, *Refusal) {
 		Stream: s, Pattern: to.pattern, ID: id, Source: source, Type: r.typ, EntityID: entityID,
 		Generation: o.generation, Seq: o.seq, Clock: o.clock, PublishedAt: published,
 		Ignored: to.list == ignored, Tombstone: to.list == tombstone,
-		Fingerprint: Fingerprint(r.typ, r.data), Data: r.data, rec: *r,
+		Fingerprint: Fingerprint(r.typ, r.data), Content: r.data, rec: *r,
 	}, nil
 }
 
@@ -99,11 +116,11 @@ func (s *Stream) identity(r *record) (id, source string, refusal *Refusal) {
 	if !ok {
 		return "", "", refuse(BadEventID, "its source is neither a string nor an integer, so its id is nobody's")
 	}
-	v, _ := r.top("event_id")
+	v := r.top("event_id")
 	if id, ok := identifier(v); ok {
 		return id, source, nil
 	}
-	if _, isText := v.(string); v != nil && !isText {
+	if _, isText := v.Text(); !isText && !v.IsNull() {
 		return "", "", refuse(BadEventID, "an event id must be a string or an integer")
 	}
 	if s.Order.By != BySeq || s.Marker {
@@ -115,21 +132,21 @@ func (s *Stream) identity(r *record) (id, source string, refusal *Refusal) {
 // sourceOf reads the producer's name, byte for byte; absent and null are the nameless one. A bare payload has no envelope,
 // so what it calls source may be anything.
 func sourceOf(r *record) (string, bool) {
-	v, _ := r.top("source")
-	if text, ok := v.(string); ok || v == nil {
-		return text, true
+	v := r.top("source")
+	if name, ok := v.Text(); ok || v.IsNull() {
+		return name, true
 	}
 	id, ok := identifier(v)
 	return id, ok || r.shape == payload
 }
 
 // identifier reads an id: a string that is not blank, byte for byte, or an integer, by its digits.
-func identifier(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, strings.TrimSpace(v) != ""
-	case Number:
-		digits := strings.TrimPrefix(string(v), "-")
+func identifier(v Value) (string, bool) {
+	switch v.form {
+	case formText:
+		return v.text, strings.TrimSpace(v.text) != ""
+	case formNumber:
+		digits := strings.TrimPrefix(v.text, "-")
 		for i := range len(digits) {
 			if !isDigit(digits[i]) {
 				return "", false
@@ -138,20 +155,8 @@ func identifier(v any) (string, bool) {
 		if digits == "0" {
 			return "0", true // JSON's -0 too
 		}
-		return string(v), true
+		return v.text, true
+	case formNone, formNull, formTrue, formFalse, formArray, formObject:
 	}
 	return "", false
-}
-
-// at is what stands at a path, nil where there is nothing.
-func at(r *record, p Path) any {
-	v, _ := r.lookup(p)
-	return v
-}
-
-// shown is an id for a log line, where it can be read at all.
-func shown(r *record, name string) string {
-	v, _ := r.top(name)
-	id, _ := identifier(v)
-	return id
 }

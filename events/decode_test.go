@@ -134,7 +134,7 @@ func TestEachRuleOfAnEvent(t *testing.T) {
 func TestTheIdentityOfAnEventIsTakenByteForByte(t *testing.T) {
 	c := mustParse(t, decodeStreams)
 	e := decodeOne(t, c, `{"event_id":" a\u00e9 ","source":"/A b","type":"Marked","entity_id":"x/y ","seq":"12","generation":3,"published_at":"2026-03-01T12:00:00+01:00","data":{"n":1.50}}`).Event
-	got := []any{e.ID, e.Source, e.EntityID, e.Seq, e.Generation, e.Clock, e.Data["n"], e.Pattern, e.PublishedAt.UTC().Format(time.RFC3339)}
+	got := []any{e.ID, e.Source, e.EntityID, e.Seq, e.Generation, e.Clock, e.Data()["n"], e.Pattern, e.PublishedAt.UTC().Format(time.RFC3339)}
 	want := []any{" aé ", "/A b", "x/y ", int64(12), int64(3), SeqClock(3, 12), Number("1.50"), "Marked", "2026-03-01T11:00:00Z"}
 	for i := range want {
 		if got[i] != want[i] {
@@ -244,7 +244,7 @@ streams:
 	}
 	plain := mustParse(t, "consumer: c\nstreams:\n  - {name: any, types: [\"*\"], mode: state, clock: entity, entity: sku}\n")
 	e := decodeOne(t, plain, `{"sku":"lamp","price":40,"seq":4}`).Event
-	if e == nil || len(e.Data) != 3 || e.Pattern != "*" || e.ID != "" {
+	if e == nil || len(e.Content) != 3 || e.Pattern != "*" || e.ID != "" {
 		t.Errorf("%+v", e)
 	}
 }

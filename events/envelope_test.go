@@ -23,7 +23,7 @@ streams:
 		if e.Type == "B" {
 			want["version"] = Number("7")
 		}
-		if !reflect.DeepEqual(e.Data, want) || e.EntityID != "s" || e.Seq != 7 {
+		if !reflect.DeepEqual(e.Data(), want) || e.EntityID != "s" || e.Seq != 7 {
 			t.Errorf("%+v", e)
 		}
 		for _, path := range []string{"plan", "data.plan"} {

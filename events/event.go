@@ -45,8 +45,7 @@ type Event struct {
 	Ranges     []Range    // of a Void: its numbers; ascending, disjoint, no two of them neighbours
 	VoidReason VoidReason // of a Void
 
-	// Data is what the event says, numbers as Number, so that every digit is kept.
-	Data map[string]any
+	Content Object // what the event says; Data has it as Go does
 
 	rec record // where paths are looked up
 }

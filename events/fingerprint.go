@@ -5,12 +5,13 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"sync"
 )
 
 // Fingerprint says in 22 characters what an event's content is: its type and its data, numbers by their text. Key order and
 // white space do not change it; anything else does (up to collisions of SHA-256 cut to 128 bits).
-func Fingerprint(typ string, data map[string]any) string {
+func Fingerprint(typ string, data Object) string {
 	scratch := canonicalForms.Get().(*[]byte)
 	*scratch = appendObject(appendText((*scratch)[:0], 's', typ), data)
 	sum := sha256.Sum256(*scratch)
@@ -26,41 +27,35 @@ var canonicalForms = sync.Pool{New: func() any { return new([]byte) }}
 
 // appendCanonical writes a value so that different values have different bytes: each one starts with its kind, and texts
 // and collections with their length, so that nothing can run into what follows.
-func appendCanonical(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case nil:
-		return append(b, 'n')
-	case bool:
-		if v {
-			return append(b, 't')
-		}
-		return append(b, 'f')
-	case string:
-		return appendText(b, 's', v)
-	case Number:
-		return appendText(b, '0', string(v))
-	case []any:
-		b = binary.AppendUvarint(append(b, '['), uint64(len(v)))
-		for _, element := range v {
-			b = appendCanonical(b, element)
+func appendCanonical(b []byte, v Value) []byte {
+	switch v.form {
+	case formText:
+		return appendText(b, 's', v.text)
+	case formNumber:
+		return appendText(b, '0', v.text)
+	case formArray:
+		b = binary.AppendUvarint(append(b, '['), uint64(len(v.inner)))
+		for i := range v.inner {
+			b = appendCanonical(b, v.inner[i].Value)
 		}
 		return b
-	case map[string]any:
-		return appendObject(b, v)
+	case formObject:
+		return appendObject(b, v.inner)
+	case formNone, formNull, formTrue, formFalse:
 	}
-	return append(b, '?') // no decoder makes such a value
+	return append(b, byte(v.form))
 }
 
-func appendObject(b []byte, members map[string]any) []byte {
-	var stack [16]string
-	names := stack[:0]
-	for name := range members {
-		names = append(names, name)
+func appendObject(b []byte, members Object) []byte {
+	var stack [fewMembers]int32
+	order := stack[:0]
+	for i := range members {
+		order = append(order, int32(i))
 	}
-	slices.Sort(names)
-	b = binary.AppendUvarint(append(b, '{'), uint64(len(names)))
-	for _, name := range names {
-		b = appendCanonical(appendText(b, 's', name), members[name])
+	slices.SortFunc(order, func(i, j int32) int { return strings.Compare(members[i].Name, members[j].Name) })
+	b = binary.AppendUvarint(append(b, '{'), uint64(len(members)))
+	for _, i := range order {
+		b = appendCanonical(appendText(b, 's', members[i].Name), members[i].Value)
 	}
 	return b
 }

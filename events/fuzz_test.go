@@ -71,7 +71,7 @@ func checkVoid(t *testing.T, e *Event) {
 func checkEvent(t *testing.T, d Decoded) {
 	e := d.Event
 	if d.Refusal != (Refusal{}) || e.Stream == nil || e.Stream != d.Stream || e.Pattern == "" || e.Pattern != d.Pattern ||
-		strings.TrimSpace(e.EntityID) == "" || e.Data == nil || (e.Clock == "") != (e.Stream.Order.By == ByNone) {
+		strings.TrimSpace(e.EntityID) == "" || e.Content == nil || (e.Clock == "") != (e.Stream.Order.By == ByNone) {
 		t.Fatalf("%+v", d)
 	}
 	if e.Kind == Fact && e.ID == "" && (e.Stream.Marker || e.Stream.Order.By != BySeq) {
@@ -80,12 +80,12 @@ func checkEvent(t *testing.T, d Decoded) {
 	if generation, seq, ok := ParseSeqClock(e.Clock); e.Stream.Order.By == BySeq && (!ok || generation != e.Generation || seq != e.Seq || seq < 1) {
 		t.Fatalf("%s is not %d.%d", e.Clock, e.Generation, e.Seq)
 	}
-	text, err := json.Marshal(asJSON(e.Data))
+	text, err := json.Marshal(asJSON(e.Data()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, refusal := readJSON(string(text))
-	if refusal != nil || !reflect.DeepEqual(again, any(e.Data)) || Fingerprint(e.Type, again.(map[string]any)) != e.Fingerprint {
+	if refusal != nil || !reflect.DeepEqual(again.Any(), any(e.Data())) || Fingerprint(e.Type, again.object()) != e.Fingerprint {
 		t.Fatalf("%v: not the same when written anew: %s", refusal, text)
 	}
 }

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func TestWhatIsJSONIsReadWhole(t *testing.T) {
 		`[-0, 1.0, 1E+2]`:                        []any{Number("-0"), Number("1.0"), Number("1E+2")},
 	} {
 		got, refusal := readJSON(text)
-		if refusal != nil || !reflect.DeepEqual(got, want) {
+		if refusal != nil || !reflect.DeepEqual(got.Any(), want) {
 			t.Errorf("%s: %#v, %v", text, got, refusal)
 		}
 	}
@@ -91,14 +92,39 @@ func TestTheDetailOfARefusalHoldsNoData(t *testing.T) {
 // A reader that is used again must not know the text before.
 func TestAReaderOfJSONKeepsNothing(t *testing.T) {
 	for range 50 {
-		if v, _ := readJSON(`{"name":"first","\u006eame2":"x"}`); v.(map[string]any)["name"] != "first" {
+		if v, _ := readJSON(`{"name":"first","\u006eame2":"x"}`); v.object().Get("name") != "first" {
 			t.Fatal(v)
 		}
 		if _, refusal := readJSON(`{"name":`); refusal == nil {
 			t.Fatal("taken")
 		}
-		if v, _ := readJSON(`{"name":"second"}`); v.(map[string]any)["name"] != "second" {
+		if v, _ := readJSON(`{"name":"second"}`); v.object().Get("name") != "second" {
 			t.Fatal(v)
+		}
+	}
+}
+
+// Whatever number of names an object has, each is found, and no other.
+func TestEachNameOfAnObjectIsFound(t *testing.T) {
+	for _, members := range []int{0, 1, fewMembers, fewMembers + 1, 1000} {
+		var text strings.Builder
+		for i := range members {
+			fmt.Fprintf(&text, `,"n%d":%d`, members-i, members-i)
+		}
+		v, refusal := readJSON("{" + strings.TrimPrefix(text.String(), ",") + "}")
+		if refusal != nil || len(v.Inside()) != members {
+			t.Fatal(members, refusal)
+		}
+		for _, o := range []Object{v.object(), ObjectOf(v.object().Map())} {
+			for i := range members + 2 {
+				got, want := o.Get(fmt.Sprint("n", i)), any(Number(fmt.Sprint(i)))
+				if i == 0 || i > members {
+					want = nil
+				}
+				if got != want {
+					t.Errorf("%d of %d: %v", i, members, got)
+				}
+			}
 		}
 	}
 }

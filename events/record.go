@@ -3,9 +3,9 @@ package events
 // record is one event as its envelope shows it, before a stream has judged it.
 type record struct {
 	shape  shape
-	typ    string         // empty where a bare payload names none
-	fields map[string]any // the envelope's top level, under the envelope's own names
-	data   map[string]any
+	typ    string // empty where a bare payload names none
+	fields Object // the envelope's top level, under the envelope's own names
+	data   Object
 }
 
 // shape is which envelope an event came in.
@@ -45,33 +45,26 @@ func (s shape) alias(name string) string {
 }
 
 // top finds a name at the top level of the decoded event.
-func (r *record) top(name string) (any, bool) {
+func (r *record) top(name string) Value {
 	if name == "data" {
-		return r.data, true
+		return Value{form: formObject, inner: r.data}
 	}
-	if v, ok := r.fields[name]; ok {
-		return v, true
+	v := r.fields.Find(name)
+	if other := r.shape.alias(name); other != "" && !v.Exists() {
+		return r.fields.Find(other)
 	}
-	if other := r.shape.alias(name); other != "" {
-		v, ok := r.fields[other]
-		return v, ok
-	}
-	return nil, false
+	return v
 }
 
-func (r *record) lookup(p Path) (any, bool) {
+func (r *record) lookup(p Path) Value {
 	if len(p) == 0 {
-		return nil, false
+		return Value{}
 	}
-	v, ok := r.top(p[0])
-	if !ok {
-		return nil, false
-	}
-	return p[1:].within(v)
+	return p[1:].within(r.top(p[0]))
 }
 
 // orderKey finds the order key at the stream's path, or where the envelope has its place for one of that kind.
-func (r *record) orderKey(o Order) (any, bool) {
+func (r *record) orderKey(o Order) Value {
 	if len(o.Path) > 0 {
 		return r.lookup(o.Path)
 	}
@@ -92,7 +85,6 @@ func (r *record) orderPlace(o Order) string {
 
 // text is a name's value at top level where it is a string, else empty.
 func (r *record) text(name string) string {
-	v, _ := r.top(name)
-	s, _ := v.(string)
+	s, _ := r.top(name).Text()
 	return s
 }

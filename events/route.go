@@ -83,13 +83,8 @@ func (r *router) findBare(rec *record) (route, bool) {
 
 // findsItself reports whether the stream's paths find an entity and an order key in a record.
 func (s *Stream) findsItself(r *record) bool {
-	id, _ := r.lookup(s.Entity)
-	if id == nil {
+	if r.lookup(s.Entity).IsNull() {
 		return false
 	}
-	if s.Order.By == ByNone {
-		return true
-	}
-	key, _ := r.orderKey(s.Order)
-	return key != nil
+	return s.Order.By == ByNone || !r.orderKey(s.Order).IsNull()
 }

@@ -13,19 +13,18 @@ func ReadObject(text string) (map[string]any, error) {
 	if refusal != nil {
 		return nil, errors.New(refusal.Detail)
 	}
-	object, ok := v.(map[string]any)
-	if !ok {
+	if v.form != formObject {
 		return nil, errors.New("it is no JSON object")
 	}
-	return object, nil
+	return v.object().Map(), nil
 }
 
 // ReadID reads an id: a string that is not blank, or an integer, which counts as its digits.
-func ReadID(v any) (string, bool) { return identifier(v) }
+func ReadID(v any) (string, bool) { return identifier(valueOf(v)) }
 
 // ReadSeq reads a sequence number, an integer from 1 on or its digits.
 func ReadSeq(v any) (int64, error) {
-	seq, ok := integer(v, maxSeq)
+	seq, ok := integer(valueOf(v), maxSeq)
 	if !ok || seq < 1 {
 		return 0, fmt.Errorf("an integer from 1 to %d, or its digits", int64(maxSeq))
 	}
@@ -34,7 +33,7 @@ func ReadSeq(v any) (int64, error) {
 
 // ReadGeneration reads a generation, an integer from 0 on or its digits.
 func ReadGeneration(v any) (int64, error) {
-	generation, ok := integer(v, maxGeneration)
+	generation, ok := integer(valueOf(v), maxGeneration)
 	if !ok {
 		return 0, fmt.Errorf("an integer from 0 to %d, or its digits", int64(maxGeneration))
 	}
@@ -43,8 +42,9 @@ func ReadGeneration(v any) (int64, error) {
 
 // ReadClock makes the clock of an order key by time, text or hex. A time needs the id and the source of the event that
 // ties are broken by; without an id every event of that instant counts as newer.
-func (s *Stream) ReadClock(key any, id, source string) (string, error) {
+func (s *Stream) ReadClock(at any, id, source string) (string, error) {
 	var o order
+	key := valueOf(at)
 	fault := fmt.Sprintf("the stream is ordered by %s", s.Order.By)
 	switch s.Order.By {
 	case ByTime:

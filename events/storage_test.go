@@ -55,7 +55,7 @@ func TestEachRecordOfAStorageNotificationIsAnEvent(t *testing.T) {
 	e := all[0].Event
 	wantData := map[string]any{"bucket": "pics", "key": "my cat/café+.png", "size": Number("1024"), "etag": "e1", "sequencer": "0065B2"}
 	if e.EntityID != "pics/my cat/café+.png" || e.ID != "pics/my cat/café+.png#0065B2" || e.Source != "aws:s3" || e.Clock != "0065b2" ||
-		!reflect.DeepEqual(e.Data, wantData) || FormatInstant(e.PublishedAt) != "2026-01-01T00:00:00.000000000Z" {
+		!reflect.DeepEqual(e.Data(), wantData) || FormatInstant(e.PublishedAt) != "2026-01-01T00:00:00.000000000Z" {
 		t.Errorf("%+v", e)
 	}
 	if v, ok := lookup(t, e, "s3.object.eTag"); !ok || v != "e1" {
@@ -66,7 +66,7 @@ func TestEachRecordOfAStorageNotificationIsAnEvent(t *testing.T) {
 func TestAStorageEventOverABusHasItsKeyAsItIs(t *testing.T) {
 	c := mustParse(t, storageStreams)
 	e := decodeOne(t, c, `{"detail-type":"Object Created","source":"aws.s3","time":"2021-11-12T00:00:00Z","detail":{"bucket":{"name":"pics"},"object":{"key":"a+b%20c","size":5,"etag":"e","version-id":"v","sequencer":"617f08299329d189"},"reason":"PutObject"}}`).Event
-	if e == nil || e.EntityID != "pics/a+b%20c" || e.ID != "pics/a+b%20c#617f08299329d189" || e.Source != "aws:s3" || e.Data["version_id"] != "v" {
+	if e == nil || e.EntityID != "pics/a+b%20c" || e.ID != "pics/a+b%20c#617f08299329d189" || e.Source != "aws:s3" || e.Data()["version_id"] != "v" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -40,17 +39,17 @@ func TestEachOptionIsDocumented(t *testing.T) {
 // schemaDefault is what the editor's schema, which its own test compares with the parser, says of an option that is left out.
 func schemaDefault(t *testing.T, option string) string {
 	t.Helper()
-	var schema map[string]any
-	if err := json.Unmarshal([]byte(readFile(t, "streams.schema.json")), &schema); err != nil {
-		t.Fatal(err)
+	schema, refusal := readJSON(readFile(t, "streams.schema.json"))
+	if refusal != nil {
+		t.Fatal(refusal)
 	}
 	for _, of := range []string{"common", "state", "step", "delta"} {
 		property := Path{"$defs", of, "properties", option}
-		if standard, ok := append(property, "default").within(schema); ok {
-			return fmt.Sprint(standard)
+		if standard := append(property, "default").within(schema); standard.Exists() {
+			return fmt.Sprint(standard.Any())
 		}
-		if by, ok := append(property, "properties", "by", "default").within(schema); ok {
-			return fmt.Sprintf("{by: %v}", by)
+		if by := append(property, "properties", "by", "default").within(schema); by.Exists() {
+			return fmt.Sprintf("{by: %v}", by.Any())
 		}
 	}
 	return ""

@@ -6,10 +6,10 @@ const maxWrappers = 3
 
 // layer is what stands inside a number of wrappers: a JSON value, and what its carrier says about it.
 type layer struct {
-	value      any
+	value      Value
 	attributes map[string]Attribute // of the innermost carrier: SQS, or the SNS notification
 	binary     bool                 // a CloudEvent in binary mode: value is its data
-	bus        map[string]any       // the EventBridge event right around value, else nil
+	bus        Object               // the EventBridge event right around value, else nil
 }
 
 // openWrappers takes an event out of SNS notifications and EventBridge events. Nothing of a wrapper becomes the event's
@@ -37,59 +37,58 @@ func openWrappers(m Message) (layer, *Refusal) {
 
 // open takes one wrapper away, if there is one.
 func (l layer) open() (inner layer, isWrapper bool, refusal *Refusal) {
-	fields, _ := l.value.(map[string]any)
+	fields := l.value.object()
 	if message, ok := notification(fields); ok {
 		inner.value, refusal = readJSON(message)
 		inner.attributes = notificationAttributes(fields)
 		return inner, true, refusal
 	}
 	if detail, ok := busDetail(fields); ok {
-		return layer{value: detail, bus: fields}, true, nil
+		return layer{value: Value{form: formObject, inner: detail}, bus: fields}, true, nil
 	}
 	return layer{}, false, nil
 }
 
 // notification recognises "Parsing Amazon SNS message formats" (Amazon SNS Developer Guide). With raw message delivery
 // there is no such wrapper, and the notification's attributes are the SQS message's.
-func notification(fields map[string]any) (message string, ok bool) {
-	if fields["Type"] != "Notification" {
+func notification(fields Object) (message string, ok bool) {
+	if !fields.Find("Type").is("Notification") {
 		return "", false
 	}
-	message, ok = fields["Message"].(string)
-	return message, ok
+	return fields.Find("Message").Text()
 }
 
-func notificationAttributes(fields map[string]any) map[string]Attribute {
-	members, _ := fields["MessageAttributes"].(map[string]any)
+func notificationAttributes(fields Object) map[string]Attribute {
+	members := fields.Find("MessageAttributes").object()
 	if len(members) == 0 {
 		return nil
 	}
 	attributes := make(map[string]Attribute, len(members))
-	for name, v := range members {
-		member, _ := v.(map[string]any)
-		typ, _ := member["Type"].(string)
-		if text, ok := member["Value"].(string); ok && typ != "Binary" {
-			attributes[name] = Attribute{Type: typ, Text: text}
+	for _, m := range members {
+		member := m.Value.object()
+		typ, _ := member.Find("Type").Text()
+		if value, ok := member.Find("Value").Text(); ok && typ != "Binary" {
+			attributes[m.Name] = Attribute{Type: typ, Text: value}
 		}
 	}
 	return attributes
 }
 
 // busDetail recognises "AWS service event metadata" (Amazon EventBridge User Guide): what a producer sent is the detail.
-func busDetail(fields map[string]any) (detail map[string]any, ok bool) {
-	if _, named := fields["detail-type"].(string); !named {
+func busDetail(fields Object) (detail Object, ok bool) {
+	if _, named := fields.Find("detail-type").Text(); !named {
 		return nil, false
 	}
-	detail, ok = fields["detail"].(map[string]any)
-	return detail, ok
+	detail = fields.Find("detail").object()
+	return detail, detail != nil
 }
 
 // isNotice tells what AWS sends to a queue to try or to set up a path: S3's test notice ("Event message structure", Amazon
 // S3 User Guide) and the confirmations of an SNS subscription.
-func isNotice(fields map[string]any) bool {
-	if fields["Event"] == "s3:TestEvent" {
+func isNotice(fields Object) bool {
+	if fields.Find("Event").is("s3:TestEvent") {
 		return true
 	}
-	_, topic := fields["TopicArn"]
-	return topic && (fields["Type"] == "SubscriptionConfirmation" || fields["Type"] == "UnsubscribeConfirmation")
+	typ := fields.Find("Type")
+	return fields.Find("TopicArn").Exists() && (typ.is("SubscriptionConfirmation") || typ.is("UnsubscribeConfirmation"))
 }

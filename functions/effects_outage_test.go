@@ -22,7 +22,7 @@ func newOutage(t *testing.T, projection string) *effectsWorld {
 	w := newEffectsWorld(streamL(t, projection))
 	w.projections = map[string]ordering.Projector{
 		"telling": func(_ map[string]any, e *events.Event) (map[string]any, []any, error) {
-			return map[string]any{"last": events.Number(fmt.Sprint(e.Seq))}, []any{e.Data["n"], "again"}, nil
+			return map[string]any{"last": events.Number(fmt.Sprint(e.Seq))}, []any{e.Data()["n"], "again"}, nil
 		},
 	}
 	return w

@@ -138,7 +138,7 @@ func (w *told) newTables() {
 // the next deployment.
 func (w *told) telling(state map[string]any, e *events.Event) (map[string]any, []any, error) {
 	number := func(path string) (n int) {
-		if value, ok := e.Data[path].(events.Number); ok {
+		if value, ok := e.Data()[path].(events.Number); ok {
 			_, _ = fmt.Sscan(string(value), &n)
 		}
 		return n

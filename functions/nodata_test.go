@@ -41,8 +41,8 @@ const secretData = `{"secret":"` + secretText + `","amount":` + secretNumber + `
 
 // telling is a projection that tells all it knows in each way that it has.
 func telling(state map[string]any, e *events.Event) (map[string]any, []any, error) {
-	all := fmt.Sprintf("%v %v", state, e.Data)
-	switch e.Data["how"] {
+	all := fmt.Sprintf("%v %v", state, e.Data())
+	switch e.Data()["how"] {
 	case "error":
 		return nil, nil, errors.New(all)
 	case "panic":
@@ -52,7 +52,7 @@ func telling(state map[string]any, e *events.Event) (map[string]any, []any, erro
 	case "index":
 		return nil, nil, fmt.Errorf("%w", errors.Join(errors.New(all), error(nil)))
 	case "type":
-		_ = e.Data["secret"].(map[string]any) // Go says of which type it is
+		_ = e.Data()["secret"].(map[string]any) // Go says of which type it is
 	case "too large":
 		return map[string]any{"x": strings.Repeat(secretText, 100_000)}, nil, nil
 	case "cannot be stored":
@@ -62,7 +62,7 @@ func telling(state map[string]any, e *events.Event) (map[string]any, []any, erro
 	case "an effect too large":
 		return map[string]any{}, []any{strings.Repeat(secretText, 100_000)}, nil
 	}
-	return map[string]any{"last": e.Data["secret"]}, []any{e.Data}, nil
+	return map[string]any{"last": e.Data()["secret"]}, []any{e.Data()}, nil
 }
 
 // closedWorld is all three functions over one engine, at the finest level of logs, with a clock that a test sets.

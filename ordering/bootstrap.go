@@ -23,7 +23,7 @@ type Snapshot struct {
 // Check returns why a snapshot can never be an entity of a stream, nil where it can.
 func (p Snapshot) Check(s *events.Stream) *events.Refusal {
 	if s.Mode == events.State {
-		return refuseState(s, &events.Event{Source: p.Source, Data: p.State})
+		return refuseState(s, &events.Event{Source: p.Source, Content: events.ObjectOf(p.State)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.State)) {
 		if r := refuseAttribute(name, p.State[name]); r != nil {

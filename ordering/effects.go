@@ -107,7 +107,7 @@ func (r *stepRun) due(ctx context.Context, e *Entity, first, last int64, ran map
 			}
 		}
 		if !event.Ignored {
-			due = append(due, effect{effectOf(r.stream, event, n, 0, event.Data), event})
+			due = append(due, effect{effectOf(r.stream, event, n, 0, event.Data()), event})
 		}
 	}
 	return due, nil

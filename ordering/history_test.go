@@ -352,14 +352,14 @@ func (h *history) beginAfter(baseline int64) {
 	sum := 0
 	for seq := baseline + 1; seq <= h.heads[""].Seq; seq++ {
 		e := h.config.Decode(events.Message{Body: h.bodies[number{"", ordering.Position{Seq: seq}}]}, begin)[0].Event
-		amount, err := strconv.Atoi(fmt.Sprint(e.Data["n"]))
+		amount, err := strconv.Atoi(fmt.Sprint(e.Data()["n"]))
 		if err != nil {
 			h.blocked = seq
 			return
 		}
 		if h.cursor = seq; !e.Ignored {
 			sum += amount
-			h.state = map[string]any{"n": events.Number(fmt.Sprint(sum)), "last": e.Data["n"]}
+			h.state = map[string]any{"n": events.Number(fmt.Sprint(sum)), "last": e.Data()["n"]}
 		}
 	}
 }

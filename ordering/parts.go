@@ -132,10 +132,14 @@ func partNames(s *events.Stream, e *events.Event) []string {
 	if s.Clock == events.ClockSource {
 		return []string{e.Source}
 	}
-	if len(e.Data) == 0 {
+	if len(e.Content) == 0 {
 		return []string{existence}
 	}
-	return slices.Collect(maps.Keys(e.Data))
+	names := make([]string, len(e.Content))
+	for i := range e.Content {
+		names[i] = e.Content[i].Name
+	}
+	return names
 }
 
 // judge compares each part with the entity: what each event came to, and the parts that are newer. Among them the
@@ -225,17 +229,17 @@ func partOf(s *events.Stream, p part) Part {
 	case s.Clock == events.ClockSource:
 		changed.Tomb = e.Tombstone
 		for _, name := range s.Owns[e.Source] {
-			if value, says := e.Data[name]; says && !e.Tombstone {
-				changed.Set[name] = ownValue(value)
+			if value := e.Content.Find(name); value.Exists() && !e.Tombstone {
+				changed.Set[name] = ownValue(value.Any())
 			} else {
 				changed.Remove = append(changed.Remove, name)
 			}
 		}
 	case p.name == existence:
-	case e.Data[p.name] == nil:
+	case e.Content.Find(p.name).IsNull():
 		changed.Remove = []string{name}
 	default:
-		changed.Set[name] = ownValue(e.Data[p.name])
+		changed.Set[name] = ownValue(e.Content.Get(p.name))
 	}
 	return changed
 }

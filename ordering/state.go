@@ -112,7 +112,7 @@ func wholeState(j *job, now time.Time) *Entity {
 	if j.Event.Tombstone {
 		e.Tombs = []string{""}
 	} else {
-		e.State = j.Event.Data
+		e.State = j.Event.Data()
 	}
 	return e
 }

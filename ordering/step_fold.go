@@ -102,7 +102,7 @@ func (in *stepInput) effectsOf(e *events.Event, n int64, returned []any) ([]Effe
 		return nil, nil
 	}
 	if in.stream.Projection.Name == "" {
-		returned = []any{e.Data}
+		returned = []any{e.Data()}
 	}
 	effects := make([]Effect, len(returned))
 	for i, data := range returned {

@@ -22,8 +22,8 @@ func refuseState(s *events.Stream, e *events.Event) *events.Refusal {
 	if e.Tombstone {
 		return nil
 	}
-	for name, value := range e.Data {
-		if r := refuseAttribute(name, value); r != nil {
+	for _, m := range e.Content {
+		if r := refuseAttribute(m.Name, m.Value.Any()); r != nil {
 			return r
 		}
 	}
@@ -53,9 +53,9 @@ func refuseOwner(s *events.Stream, e *events.Event) *events.Refusal {
 	if e.Tombstone {
 		return nil
 	}
-	for name := range e.Data {
-		if !slices.Contains(owned, name) && !strings.HasPrefix(name, "_") {
-			return &events.Refusal{Reason: events.NotOwner, Detail: fmt.Sprintf("source %.80q does not own attribute %.80q in stream %s", e.Source, name, s.Name)}
+	for _, m := range e.Content {
+		if !slices.Contains(owned, m.Name) && !strings.HasPrefix(m.Name, "_") {
+			return &events.Refusal{Reason: events.NotOwner, Detail: fmt.Sprintf("source %.80q does not own attribute %.80q in stream %s", e.Source, m.Name, s.Name)}
 		}
 	}
 	return nil

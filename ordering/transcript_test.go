@@ -80,7 +80,7 @@ func TestTranscripts(t *testing.T) {
 
 // tally is a projection in Go: it counts, tells of every second event twice, and has its ways to fail.
 func tally(state map[string]any, e *events.Event) (map[string]any, []any, error) {
-	switch e.Data["do"] {
+	switch e.Data()["do"] {
 	case "fail":
 		return nil, nil, errors.New("told to fail")
 	case "panic":

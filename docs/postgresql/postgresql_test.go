@@ -203,7 +203,7 @@ func TestABodyIsAnEvent(t *testing.T) {
 	db := newDatabase(t, schemaSQL)
 	mustWrite(t, db, `s"1`, "gold")
 	e := decode(t, one[string](t, db, `SELECT body FROM outbox`))
-	if e.Kind != events.Fact || e.EntityID != `s"1` || e.Seq != 1 || e.ID != `s"1/gold` || e.Data["plan"] != "gold" {
+	if e.Kind != events.Fact || e.EntityID != `s"1` || e.Seq != 1 || e.ID != `s"1/gold` || e.Data()["plan"] != "gold" {
 		t.Errorf("decoded: %+v", e)
 	}
 	if at := one[time.Time](t, db, `SELECT published_at FROM outbox`); !at.Equal(e.PublishedAt) {

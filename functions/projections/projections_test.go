@@ -13,7 +13,7 @@ import (
 // A worked example: an order moves through its stages, and only the step to "paid" tells anyone. What built-in rules
 // cannot do here is to look at the state: an order that is cancelled takes no payment.
 func orderStage(state map[string]any, e *events.Event) (next map[string]any, effects []any, err error) {
-	stage, ok := e.Data["stage"].(string)
+	stage, ok := e.Data()["stage"].(string)
 	if !ok {
 		return nil, nil, errors.New("stage is missing or no string") // blocks the order until someone looks
 	}
@@ -26,7 +26,7 @@ func orderStage(state map[string]any, e *events.Event) (next map[string]any, eff
 	}
 	next["stage"] = stage
 	if stage == "paid" {
-		effects = append(effects, map[string]any{"order": e.EntityID, "amount": e.Data["amount"]})
+		effects = append(effects, map[string]any{"order": e.EntityID, "amount": e.Data()["amount"]})
 	}
 	return next, effects, nil
 }
@@ -43,7 +43,7 @@ func TestOrderStage(t *testing.T) {
 		{"stage": "cancelled"},
 		{"stage": "paid", "amount": events.Number("19.90")},
 	} {
-		next, effects, err := projections.All()["order-stage"](state, &events.Event{EntityID: "o1", Data: data})
+		next, effects, err := projections.All()["order-stage"](state, &events.Event{EntityID: "o1", Content: events.ObjectOf(data)})
 		if err != nil {
 			t.Fatal(err)
 		}

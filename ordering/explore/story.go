@@ -103,7 +103,7 @@ func text(v any) string {
 // record is a projection that keeps the order in which it ran, and refuses an event until its time has come.
 func (m *model) record(clock int) ordering.Projector {
 	return func(state map[string]any, e *events.Event) (map[string]any, []any, error) {
-		if fails, _ := strconv.Atoi(string(e.Data["fails"].(events.Number))); fails > clock {
+		if fails, _ := strconv.Atoi(string(e.Data()["fails"].(events.Number))); fails > clock {
 			return nil, nil, fmt.Errorf("it cannot be applied yet")
 		}
 		ran, _ := state["ran"].(string)

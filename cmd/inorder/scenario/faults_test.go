@@ -199,7 +199,7 @@ func (b *bench) attempt(ctx context.Context, s *situation, p planting) outcome {
 func init() {
 	tell := func(effects ...any) ordering.Projector {
 		return func(_ map[string]any, e *events.Event) (map[string]any, []any, error) {
-			return map[string]any{"last": e.Data["amount"]}, effects, nil
+			return map[string]any{"last": e.Data()["amount"]}, effects, nil
 		}
 	}
 	projections.Register("told-twice", tell("first", "second"))
