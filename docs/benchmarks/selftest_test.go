@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"inorder/ddb"
+	"inorder/ddb/local"
+	"inorder/docs/benchmarks/raw"
+)
+
+// quick are the parts that a test can afford; the others are runs of other packages' tests, which run anyway.
+var quick = []string{"throughput", "hot", "units", "powertools", "latency", "reorder", "growth"}
+
+// Every part measures something at a five-hundredth of its size, and the page and the pictures can be made of it.
+func TestEveryPartRuns(t *testing.T) {
+	local.ForTest(t, local.Dynoxide)
+	b := &bench{rounds: 1, scale: 0.002, out: t.Output(), folder: filepath.Join("..", ".."), brief: true}
+	measured, err := b.all(t.Context(), partsNamed(t, quick...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range measured {
+		if len(r.Tables) == 0 || len(r.Tables[0].Rows) == 0 {
+			t.Errorf("%s measured nothing", r.Part)
+		}
+		for _, table := range r.Tables {
+			for _, cells := range table.Rows {
+				if len(cells) != len(table.Head) {
+					t.Errorf("%s: a row of %d cells under %d", table.Title, len(cells), len(table.Head))
+				}
+			}
+		}
+	}
+	folder := t.TempDir()
+	copyFile(t, filepath.Join(b.folder, pageFile), filepath.Join(folder, pageFile))
+	if err := update(folder, measured); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(folder, pageFile))
+	if err != nil || !strings.Contains(string(page), measured[0].Tables[0].Title) {
+		t.Errorf("the page does not show what was measured: %v", err)
+	}
+	for name := range themes {
+		if svg, err := os.ReadFile(filepath.Join(folder, "docs", "benchmarks", name+".svg")); err != nil || !bytes.HasPrefix(svg, []byte("<svg")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func partsNamed(t *testing.T, names ...string) []part {
+	t.Helper()
+	which, err := choose(strings.Join(names, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return which
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(filepath.Dir(to), "benchmarks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The page shows the results that are kept, and the pictures do, too: nobody has edited one without the others.
+func TestThePageShowsTheResults(t *testing.T) {
+	folder := filepath.Join("..", "..")
+	all, err := readResults(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(folder, pageFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := between(string(page), render(all)); err != nil || want != string(page) {
+		t.Errorf("docs/benchmarks.md is not what results.json says: %v", err)
+	}
+	for name := range themes {
+		if _, err := os.Stat(name + ".svg"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The loop that makes "the same write" makes the consumer's: its item has the same attributes, each about as long, and its
+// condition as many words.
+func TestTheSameWriteIsTheSame(t *testing.T) {
+	w := &world{engine: local.ForTest(t, local.Dynoxide)}
+	batches := batched([]place{{"e", 7}}, 1)
+	ours, theirs := w.item(t, func(tables ddb.Tables) handler { return w.consumer(modes[0].stream, tables, nil) }, batches[0].Records[0].Body),
+		w.item(t, w.sameLoop, batches[0].Records[0].Body)
+	for name, value := range ours {
+		if other, ok := theirs[name]; !ok || len(value) != len(other) && !strings.HasSuffix(name, "_at") {
+			t.Errorf("%s: %s, and the loop has %s", name, value, other)
+		}
+	}
+	if len(ours) != len(theirs) {
+		t.Errorf("%d attributes, and the loop has %d", len(ours), len(theirs))
+	}
+}
+
+// item is the entity that a handler leaves, its values as JSON.
+func (w *world) item(t *testing.T, instance func(tables ddb.Tables) handler, body string) map[string]string {
+	t.Helper()
+	tables, err := w.tables(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e raw.Event
+	if err := json.Unmarshal([]byte(body), &e); err != nil {
+		t.Fatal(err)
+	}
+	if err := drive(t.Context(), batched([]place{{e.Entity, int(e.Seq)}}, 1), instance(tables)); err != nil {
+		t.Fatal(err)
+	}
+	items, err := raw.All(t.Context(), w.engine.Client(), tables.Entities)
+	if err != nil || len(items) != 1 {
+		t.Fatal(len(items), err)
+	}
+	return items[0]
+}
+
+// What is late comes right behind the event that should have come so many numbers after it; no event is lost or doubled.
+func TestReorderedIsLateByTheDistance(t *testing.T) {
+	const entities, each, distance = 3, 40, 10
+	places := reordered(rand.New(rand.NewPCG(1, 2)), "e", entities, each, 0.2, distance)
+	seen, late := map[place]bool{}, 0
+	newest := map[string]int{}
+	for _, p := range places {
+		if seen[p] {
+			t.Errorf("%v twice", p)
+		}
+		seen[p] = true
+		if behind := newest[p.entity] - p.seq; behind > 0 {
+			late++
+			if want := min(distance, each-p.seq); behind > want || behind < want-3 { // others may be late, too
+				t.Errorf("%v is %d late", p, behind)
+			}
+		}
+		newest[p.entity] = max(newest[p.entity], p.seq)
+	}
+	if len(seen) != entities*each || late < 10 || late > 40 {
+		t.Errorf("%d events, %d of them late", len(seen), late)
+	}
+}
+
+// Rounds go forwards and backwards, and the one that warms up is not counted.
+func TestSidesTakeTurns(t *testing.T) {
+	var order []string
+	made := func(name string) side {
+		return side{name, func(context.Context) (func(context.Context) error, error) {
+			return func(context.Context) error { order = append(order, name); return nil }, nil
+		}}
+	}
+	seconds, err := interleave(t.Context(), 2, made("a"), made("b"))
+	if err != nil || len(seconds[0]) != 2 || len(seconds[1]) != 2 || !slices.Equal(order, strings.Split("a b b a a b", " ")) {
+		t.Errorf("%v %v %v", order, seconds, err)
+	}
+}
+
+func TestNumbersAreReadable(t *testing.T) {
+	for v, want := range map[float64]string{1234567: "1,234,567", 999.6: "1,000", 12.34: "12.3", 1.5: "1.50", 3: "3", 0.014: "0.014", 100: "100"} {
+		if got := short(v); got != want {
+			t.Errorf("%v is shown as %s", v, got)
+		}
+	}
+	if got := spreadOf([]float64{4, 1, 3, 2}); got != (spread{2.5, 1, 4}) {
+		t.Error(got)
+	}
+}
+
+// What the other packages print is understood as they print it.
+func TestOthersAreParsed(t *testing.T) {
+	names, micros, allocations := parseBenchmarks("BenchmarkDecide/state-2   \t  1000\t 0 ns/op\t 2500 ns/event\t 11.5 allocs/event\t 900 B/op\t 40 allocs/op\n" +
+		"BenchmarkOther-2   \t  1000\t 1500 ns/op\t 900 B/op\t 4 allocs/op\n")
+	if !slices.Equal(names, []string{"state", "Other"}) || micros["state"][0] != 2.5 || allocations["state"][0] != 11.5 || micros["Other"][0] != 1.5 || allocations["Other"][0] != 4 {
+		t.Error(names, micros, allocations)
+	}
+	if rows := parseSweep("    sweep_cost_test.go:72: 20 calls\n"); len(rows) != 1 || rows[0][1] != "20 calls" {
+		t.Error(rows)
+	}
+	line := "consumer      4.20    10.0  11.0   12.0    8.0   9.0   10.0    1.0   2.0    3.0    0.5   0.6    0.7   20.0  21.0   22.0\n"
+	if rows := parseColdStarts(line); len(rows) != 1 || !strings.Contains(rows[0][1], "request 11.0 ms, first invocation 2.0 ms, a warm one 0.6 ms") {
+		t.Error(rows)
+	}
+}
+
+// What is written goes between the markers, and a page without them is an error.
+func TestOnlyBetweenTheMarkers(t *testing.T) {
+	got, err := between("a\n"+pageBegin+"old\n"+pageEnd+"b\n", "new\n")
+	if err != nil || got != "a\n"+pageBegin+"new\n"+pageEnd+"b\n" {
+		t.Errorf("%q %v", got, err)
+	}
+	if _, err := between("nothing", "new"); err == nil {
+		t.Error("no error")
+	}
+}
