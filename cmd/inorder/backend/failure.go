@@ -17,8 +17,9 @@ func (e *timeoutError) Error() string   { return e.operation + ": no answer with
 func (e *timeoutError) Timeout() bool   { return true }
 func (e *timeoutError) Temporary() bool { return true }
 
-// Fail answers as AWS does when it fails in one of the ways throttle, timeout, internal and denied: "Error handling with
-// DynamoDB", Amazon DynamoDB Developer Guide, and "Common errors", Amazon SQS API Reference.
+// Fail answers as AWS does when it fails in one of the ways throttle, timeout, internal, denied and busy: "Error handling with
+// DynamoDB" and "Transaction conflict handling in DynamoDB", Amazon DynamoDB Developer Guide, and "Common errors", Amazon
+// SQS API Reference. What is busy is an item that a transaction has; queues know no such thing.
 func Fail(request *http.Request, failure, operation string, body []byte) (*http.Response, error) {
 	queue := operation == SendOperation
 	const dynamodb = "com.amazonaws.dynamodb.v20120810#"
@@ -37,7 +38,11 @@ func Fail(request *http.Request, failure, operation string, body []byte) (*http.
 	case failure == "throttle" && queue:
 		return Answer(request, http.StatusBadRequest, "com.amazonaws.sqs#RequestThrottled", "Request is throttled."), nil
 	case failure == "throttle" && operation == "TransactWriteItems":
-		return cancelled(request, body), nil
+		return cancelled(request, body, "ThrottlingError", "Throughput exceeds the current capacity for one or more global secondary indexes or the table. DynamoDB is automatically scaling, so please try again shortly."), nil
+	case failure == "busy" && operation == "TransactWriteItems":
+		return cancelled(request, body, "TransactionConflict", "Transaction is ongoing for the item"), nil
+	case failure == "busy" && !queue:
+		return Answer(request, http.StatusBadRequest, dynamodb+"TransactionConflictException", "Transaction is ongoing for the item"), nil
 	case failure == "throttle":
 		return Answer(request, http.StatusBadRequest, dynamodb+"ProvisionedThroughputExceededException",
 			"The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level with the UpdateTable API."), nil
@@ -45,9 +50,9 @@ func Fail(request *http.Request, failure, operation string, body []byte) (*http.
 	return nil, fmt.Errorf("unknown failure %q", failure)
 }
 
-// cancelled is how a transaction is throttled: not by an error of its own, but by a reason of its first item, which a
-// careless reader takes for a failed condition.
-func cancelled(request *http.Request, body []byte) *http.Response {
+// cancelled is how a transaction is throttled, or kept out by another one: not by an error of its own, but by a reason of
+// its first item, which a careless reader takes for a failed condition.
+func cancelled(request *http.Request, body []byte, code, message string) *http.Response {
 	type reason struct {
 		Code    string
 		Message string `json:",omitempty"`
@@ -57,7 +62,7 @@ func cancelled(request *http.Request, body []byte) *http.Response {
 	for n := range reasons {
 		reasons[n].Code = "None"
 		if n == 0 {
-			reasons[n] = reason{"ThrottlingError", "Throughput exceeds the current capacity for one or more global secondary indexes or the table. DynamoDB is automatically scaling, so please try again shortly."}
+			reasons[n] = reason{code, message}
 		}
 		codes[n] = reasons[n].Code
 	}

@@ -1,0 +1,330 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	awsevents "github.com/aws/aws-lambda-go/events"
+
+	"inorder/cmd/inorder/backend"
+	"inorder/events"
+	"inorder/functions"
+	"inorder/ordering"
+)
+
+// invocationTimeout is the template's for every function.
+const invocationTimeout = 30 * time.Second
+
+// parts are those of every function, with one request after the other, so that a seed decides their order.
+func (w *world) parts(i *instance) functions.Parts {
+	return functions.Parts{
+		Streams:       w.config,
+		Projections:   map[string]ordering.Projector{trail: trailing(func() bool { return !time.Now().Before(begin.Add(w.fixedAt)) })},
+		Store:         w.upkeep(),
+		SQS:           w.sqs,
+		QuarantineURL: backend.QuarantineURL,
+		EffectsURL:    backend.EffectsURL,
+		Metrics:       &i.lines,
+		Now:           i.clock.Now,
+		Parallel:      1,
+		RowsAtOnce:    1,
+		Wait:          func(ctx context.Context, round int) { pause(ctx, time.Duration(round+1)*time.Millisecond) },
+		NewToken: func() string {
+			i.tokens++
+			return fmt.Sprintf("t%d-%d", i.number, i.tokens)
+		},
+		Observe: func(m events.Message, outcomes []ordering.Outcome) { i.outcomes[m.ID] = outcomes },
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// upkeep is the store as the functions have it.
+func (w *world) upkeep() ordering.Upkeep {
+	if w.onEngine {
+		return w.client(w)
+	}
+	var store ordering.Upkeep = w.memory
+	if w.plant != nil {
+		store = w.plant(store)
+	}
+	return view{store, w}
+}
+
+func (w *world) sweeperParts(i *instance) functions.SweeperParts {
+	return functions.SweeperParts{Parts: w.parts(i), Upkeep: w.upkeep(), RepublishURL: backend.RepublishURL}
+}
+
+func (w *world) newInstance() *instance {
+	w.numbered++
+	return &instance{number: w.numbered, clock: &clock{}, outcomes: map[string][]ordering.Outcome{}}
+}
+
+// consume starts an invocation of a consumer with at most so many messages, and reports whether there are any.
+func (w *world) consume(most int) bool {
+	visible, dead := w.events.visible(time.Now())
+	w.bury(dead)
+	if len(visible) == 0 {
+		return false
+	}
+	if w.wild[w.steps/stretch] && !w.calm {
+		w.rng.Shuffle(len(visible), func(i, j int) { visible[i], visible[j] = visible[j], visible[i] })
+	}
+	batch := visible[:min(most, len(visible))]
+	i := w.warm()
+	in := w.events.receive(batch, time.Now())
+	var out awsevents.SQSEventResponse
+	var err error
+	var t *thread
+	t = w.hire("consumer", i.clock, invocationTimeout, func(t *thread) { out, err = i.consumer.Handle(t.ctx, in) }, func(died bool) {
+		w.count.consumers++
+		if died {
+			w.traced(t, "died")
+			return
+		}
+		w.consumed(t, i, batch, out, err)
+		w.idle = append(w.idle, i)
+	})
+	w.traced(t, "gets", ids(batch))
+	return true
+}
+
+func ids(batch []*letter) (all []string) {
+	for _, l := range batch {
+		all = append(all, l.ID)
+	}
+	return all
+}
+
+// warm is an instance that waits, or a new one.
+func (w *world) warm() *instance {
+	if n := len(w.idle); n > 0 && (w.calm || w.rng.IntN(6) > 0) {
+		at := w.rng.IntN(n)
+		i := w.idle[at]
+		w.idle = slices.Delete(w.idle, at, at+1)
+		return i
+	}
+	i := w.newInstance()
+	i.consumer = functions.NewConsumer(w.parts(i))
+	return i
+}
+
+// consumed takes an answer as Lambda does.
+func (w *world) consumed(t *thread, i *instance, batch []*letter, out awsevents.SQSEventResponse, err error) {
+	if err != nil {
+		w.fault("NoSilentLoss", "the consumer refused a whole batch: %v", err)
+		return
+	}
+	w.checkConservation(i, batch)
+	w.checkFrugality(t, i, batch)
+	for n, ok := range acked(batch, out.BatchItemFailures) {
+		l := batch[n]
+		outcomes := i.outcomes[l.ID]
+		for _, o := range outcomes {
+			w.count.dispositions[o.Disposition]++
+			if ok != o.Disposition.Ack() {
+				w.fault("NoSilentLoss", "%s is %s, and acknowledged: %t", l.ID, o.Disposition, ok)
+			}
+			w.lastWord[l.ID] = o
+		}
+		if !ok {
+			continue
+		}
+		w.events.remove(l)
+		if !slices.Contains(w.finished, l) {
+			w.finished = append(w.finished, l)
+		}
+		if f := l.fact; f != nil && outcomes[0].Disposition != ordering.Quarantined {
+			if _, before := w.acknowledged[f]; !before {
+				w.acknowledged[f] = time.Now()
+			}
+		}
+	}
+	for _, l := range batch {
+		if o := i.outcomes[l.ID]; len(o) > 0 {
+			w.traced(t, l.ID, "is", o[0].Disposition, o[0].Reason, o[0].Err)
+		}
+	}
+	i.outcomes = map[string][]ordering.Outcome{}
+}
+
+// bury moves messages into the dead-letter queue.
+func (w *world) bury(dead []*letter) {
+	for _, l := range dead {
+		w.count.buried++
+		w.traced(nil, "dead:", l.ID)
+		w.post(backend.SourceURL+"-dlq", l.Message)
+	}
+}
+
+// post puts a message into a queue as SQS itself does, or somebody who has nothing to do with all this.
+func (w *world) post(url string, m events.Message) {
+	type value struct {
+		DataType, StringValue string
+		BinaryValue           []byte `json:",omitempty"`
+	}
+	in := struct {
+		QueueUrl, MessageBody string
+		MessageAttributes     map[string]value
+	}{url, m.Body, map[string]value{}}
+	for name, a := range m.Attributes {
+		in.MessageAttributes[name] = value{a.Type, a.Text, a.Binary}
+	}
+	body, err := json.Marshal(in)
+	if err != nil {
+		panic(err) // texts only
+	}
+	request, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	request.Header.Set("X-Amz-Target", "AmazonSQS.SendMessage")
+	if answer, err := w.queues.RoundTrip(request); err != nil || answer.StatusCode != http.StatusOK {
+		panic(fmt.Sprintf("SQS does not take %s: %v", m.Body, err))
+	}
+}
+
+// sweep starts a sweeper. It remembers nothing from one run to the next.
+func (w *world) sweep() {
+	i := w.newInstance()
+	var err error
+	var t *thread
+	t = w.hire("sweeper", i.clock, invocationTimeout, func(t *thread) { err = functions.NewSweeper(w.sweeperParts(i)).Sweep(t.ctx) }, func(died bool) {
+		w.count.sweepers++
+		w.traced(t, "swept", died, err)
+		if !t.disturbed && !died && err == nil {
+			w.sweptAt = t.began
+		}
+		if err != nil && !died && w.calm {
+			w.fault("NoLostWakeup", "nothing was in its way, and a sweep failed: %v", err)
+		}
+	})
+}
+
+func (w *world) relay(i *instance) *functions.Relay {
+	p := functions.RelayParts{
+		Streams: w.config, SQS: w.sqs, EventsURL: backend.SourceURL, RepublishURL: backend.RepublishURL,
+		MarkDelay: markDelay, Metrics: io.Discard, Now: i.clock.Now, Parallel: 1,
+	}
+	if w.onEngine {
+		p.Outbox = w.outbox(w, fmt.Sprint("r", i.number))
+	} else {
+		p.Outbox = &w.told
+	}
+	return functions.NewRelay(p)
+}
+
+const markDelay = 5 * time.Minute
+
+// relayRows starts the relay on what its table's stream has, and reports whether there is any.
+func (w *world) relayRows() bool {
+	if len(w.records) == 0 || w.reading {
+		return false
+	}
+	batch := slices.Clone(w.records[:min(len(w.records), 1+w.rng.IntN(20))])
+	i := w.newInstance()
+	var out awsevents.DynamoDBEventResponse
+	var err error
+	w.reading = true
+	w.hire("relay", i.clock, invocationTimeout, func(t *thread) { out, err = w.relay(i).HandleStream(t.ctx, awsevents.DynamoDBEvent{Records: batch}) }, func(died bool) {
+		w.reading = false
+		w.count.relays++
+		done := len(batch)
+		if len(out.BatchItemFailures) > 0 {
+			done = slices.IndexFunc(batch, func(r awsevents.DynamoDBEventRecord) bool {
+				return r.Change.SequenceNumber == out.BatchItemFailures[0].ItemIdentifier
+			})
+		}
+		if !died && err == nil {
+			w.records = w.records[done:]
+		}
+	})
+	return true
+}
+
+// relayRequests starts the relay on requests and notes. Where nothing heals nobody answers.
+func (w *world) relayRequests() bool {
+	visible, _ := w.requests.visible(time.Now())
+	if len(visible) == 0 || !w.heals {
+		return false
+	}
+	batch := visible[:min(10, len(visible))]
+	in := w.requests.receive(batch, time.Now())
+	i := w.newInstance()
+	var out awsevents.SQSEventResponse
+	var err error
+	w.hire("relay", i.clock, invocationTimeout, func(t *thread) { out, err = w.relay(i).HandleQueue(t.ctx, in) }, func(died bool) {
+		w.count.relays++
+		if died || err != nil {
+			return
+		}
+		for n, ok := range acked(batch, out.BatchItemFailures) {
+			if ok {
+				w.requests.remove(batch[n])
+			}
+		}
+	})
+	return true
+}
+
+// collect takes what was sent to where it goes: the mailboxes' queues are read as soon as something is in them.
+func (w *world) collect() {
+	for _, m := range w.queues.Empty(backend.SourceURL) {
+		w.arrive(m)
+	}
+	for _, m := range w.queues.Empty(backend.RepublishURL) {
+		l := &letter{Message: m, at: time.Now()}
+		if bytes.Contains([]byte(m.Body), []byte(functions.NoteType)) {
+			l.at = l.at.Add(markDelay) // SQS's DelaySeconds
+		} else {
+			w.checkRequest(m.Body)
+		}
+		w.requests.put(l)
+	}
+}
+
+// arrive puts a message into the events queue, or loses it on its way, or delivers it more often than once.
+func (w *world) arrive(m events.Message) {
+	f := w.byBody[m.Body]
+	if f != nil && !w.calm && f.lost > 0 {
+		f.lost--
+		w.count.lost++
+		w.traced(nil, "lost:", f.eventID())
+		return
+	}
+	if f != nil && f.gone {
+		w.count.lost++
+		return
+	}
+	w.count.messages++
+	l := &letter{Message: m, at: time.Now(), fact: f}
+	l.ID = fmt.Sprintf("m%d", w.count.messages)
+	if f != nil {
+		l.ID += "=" + f.eventID()
+	}
+	w.events.put(l)
+	if f == nil || f.copies == 0 || w.calm {
+		return
+	}
+	for n := range f.copies { // by SQS itself under one id, or sent twice
+		again := *l
+		if n%2 == 1 {
+			again.ID += "-again"
+		}
+		again.at = time.Now().Add(time.Duration(w.rng.IntN(600)) * time.Second)
+		w.events.put(&again)
+		w.count.copies++
+	}
+	f.copies = 0
+}

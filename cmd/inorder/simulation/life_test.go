@@ -1,0 +1,276 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"inorder/events"
+)
+
+// A life is all that a seed decides beforehand. What it consists of are elements, each with a name: every one of them may
+// be left out, and what remains is a life, too.
+type life struct {
+	seed     uint64
+	onEngine bool
+	text     string // streams.yaml
+	config   *events.Config
+
+	heals    bool // events get lost, and sweeper, relay and operator make up for it; else nobody answers the sweeper
+	entities []*entity
+	poison   []string // bodies that can never succeed
+	mishaps  []mishap
+	acts     []act
+	wild     map[int]bool // the stretches of steps in which anybody may be next
+	fixedAt  time.Duration
+
+	visibility  time.Duration
+	maxReceives int
+
+	elements []string // the names of all that it holds
+}
+
+// A mishap befalls the nth request about an entity.
+type mishap struct {
+	lane, nth int
+	kind      mishapKind
+	by        time.Duration // how late, slow, or far
+}
+
+// mishapKind is what goes wrong with a request. The list is closed.
+type mishapKind int
+
+const (
+	noMishap     mishapKind = iota
+	throttled               // refused, and nothing was done
+	internal                // an error of the service, and nothing was done
+	internalDone            // an error of the service, and it was done
+	unheard                 // it never arrived; nobody answers
+	unanswered              // it was done; nobody answers
+	lateDone                // nobody answers, and it is done when nobody waits for it any more
+	contended               // another transaction holds the item
+	denied                  // by a policy that somebody just changed
+	slow                    // others overtake it
+	jump                    // the clock of whoever asks jumps
+	diesBefore              // whoever asks dies, and it never arrived
+	diesAfter               // whoever asks dies, and it was done
+	diesLate                // whoever asks dies, and it is done a while later
+	mishapKinds
+)
+
+var mishapNames = [mishapKinds]string{
+	"none", "throttled", "internal error", "internal error after", "request lost", "answer lost", "answer lost and late", "contended",
+	"denied", "slow", "clock jumps", "dies before", "dies after", "dies, effect late",
+}
+
+func (k mishapKind) String() string { return mishapNames[k] }
+
+// deadly reports whether an invocation ends by it.
+func (k mishapKind) deadly() bool { return k >= diesBefore }
+
+// An act is something that somebody does at a time.
+type act struct {
+	at   time.Duration
+	what actKind
+	fact *fact // of a write
+}
+
+type actKind int
+
+const (
+	write actKind = iota
+	sweep
+	redriveDLQ
+	redriveQuarantine
+	skip
+	republish
+	expire
+	poisoned
+	actKinds
+)
+
+var actNames = [actKinds]string{"write", "sweep", "redrive dlq", "redrive quarantine", "skip", "republish", "expire", "poison"}
+
+func (k actKind) String() string { return actNames[k] }
+
+// stretch is how many steps one of life.wild covers.
+const stretch = 64
+
+const (
+	writesWithin = 8 * time.Minute
+	troubleFor   = 150 * time.Minute
+)
+
+// newLife draws a life. only, where it is not nil, says which elements it keeps.
+func newLife(seed uint64, only []string) *life {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	l := &life{seed: seed, onEngine: seed%engineEvery == 0, wild: map[int]bool{}}
+	l.heals = rng.IntN(3) > 0
+	l.visibility = []time.Duration{3 * time.Second, 20 * time.Second, 3 * time.Minute}[rng.IntN(3)]
+	l.maxReceives = []int{3, 5, 30}[rng.IntN(3)]
+	l.fixedAt = time.Duration(rng.IntN(100)) * time.Minute
+	l.streams(rng)
+	l.drawEntities(rng)
+	l.drawActs(rng)
+	l.drawMishaps(rng)
+	for i := range 40 {
+		if rng.IntN(3) > 0 {
+			l.wild[i] = true
+		}
+	}
+	l.name()
+	if only != nil {
+		l.keep(only)
+	}
+	l.number()
+	return l
+}
+
+func (l *life) streams(rng *rand.Rand) {
+	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
+	window := func() string { return pick("", "", ", window: 3", ", window: 1", ", window: 5") }
+	expired := func() string { return pick("", ", on_expired: skip") }
+	park := pick("", ", park_ttl: 45m, max_park_age: 1h")
+	var b strings.Builder
+	b.WriteString("consumer: c\nstreams:\n")
+	add := func(format string, args ...any) { fmt.Fprintf(&b, "  - {"+format+"}\n", args...) }
+	add("name: whole, types: [whole.*], mode: state, clock: entity, tombstone: [whole.dropped], gap_deadline: 5m")
+	add("name: marked, types: [marked.*], mode: state, clock: %s, dedup: marker, tombstone: [marked.dropped]", pick("entity", "attribute"))
+	add("name: part, types: [part.*], mode: state, clock: attribute, tombstone: [part.dropped], gap_deadline: 5m")
+	add("name: owned, types: [owned.*], mode: state, clock: source, tombstone: [owned.dropped], owns: {p: [p1, p2], q: [q1, q2]}, gap_deadline: 5m")
+	add("name: timed, types: [timed.*], mode: state, clock: entity, order: {by: time, path: at}%s", pick("", ", dedup: marker"))
+	add("name: step, types: [step.*], mode: step, ignore: [step.ignored], projection: {sum: {n: data.n}, set: {last: data.k}}, gap_deadline: 5m%s%s%s%s", window(), expired(), pick("", ", log: all"), park)
+	add("name: loud, types: [loud.*], mode: step, ignore: [loud.ignored], projection: {sum: {n: data.n}, set: {last: data.k}}, effects: true, gap_deadline: 5m%s%s%s", window(), expired(), park)
+	add("name: go, types: [go.*], mode: step, projection: trail, effects: true, gap_deadline: 5m%s", park)
+	add("name: joins, types: [joins.*], mode: step, start: any, projection: {sum: {n: data.n}, set: {last: data.k}}, effects: %s, gap_deadline: 5m", pick("true", "false"))
+	add("name: each, types: [each.*], mode: %s, per_source: true, projection: {sum: {n: data.n}}, gap_deadline: 5m%s%s", pick("step", "delta"), window(), expired())
+	add("name: delta, types: [delta.*], mode: delta, ignore: [delta.ignored], projection: {sum: {n: data.n}}, gap_deadline: 5m%s%s", window(), expired())
+	add("name: tally, types: [tally.*], mode: delta, order: {by: none}, projection: {sum: {n: data.n}}")
+	l.text = b.String()
+	config, err := events.ParseStreams([]byte(l.text), events.Options{Projections: []string{trail}})
+	if err != nil {
+		panic(fmt.Sprintf("%v in\n%s", err, l.text))
+	}
+	l.config = config
+}
+
+func (l *life) drawActs(rng *rand.Rand) {
+	minutes := func(n int) time.Duration { return time.Duration(rng.IntN(n*60)) * time.Second }
+	for range 3 + rng.IntN(5) {
+		at := minutes(150)
+		for range 1 + rng.IntN(4)/3 { // EventBridge may start one run twice
+			l.acts = append(l.acts, act{at: at, what: sweep})
+		}
+	}
+	for _, what := range []actKind{redriveDLQ, redriveQuarantine, skip, republish, expire} {
+		for range rng.IntN(3) {
+			l.acts = append(l.acts, act{at: minutes(150), what: what})
+		}
+	}
+	for i := range rng.IntN(3) {
+		l.poison = append(l.poison, poisons[rng.IntN(len(poisons))](i))
+		l.acts = append(l.acts, act{at: minutes(8), what: poisoned})
+	}
+}
+
+// The poisonous messages, by how many of them came before.
+var poisons = []func(n int) string{
+	func(n int) string { return fmt.Sprintf(`{"this is no JSON %d`, n) },
+	func(n int) string {
+		return fmt.Sprintf(`{"event_id":"poison-%d","type":"nobody.knows","entity_id":"x","seq":1,"data":{}}`, n)
+	},
+	func(n int) string {
+		return fmt.Sprintf(`{"event_id":"poison-%d","type":"step.poison","entity_id":"x","seq":-1,"data":{}}`, n)
+	},
+	func(n int) string {
+		return fmt.Sprintf(`{"event_id":"poison-%d","type":"whole.poison","seq":1,"data":{}}`, n)
+	},
+}
+
+func (l *life) drawMishaps(rng *rand.Rand) {
+	for range rng.IntN(14) {
+		m := mishap{lane: rng.IntN(len(l.entities) + 1), nth: 1 + rng.IntN(30)/(1+rng.IntN(4)), kind: 1 + mishapKind(rng.IntN(int(mishapKinds)-1))}
+		switch m.kind {
+		case jump:
+			m.by = time.Duration(rng.IntN(6001)-3000) * time.Millisecond
+		case slow:
+			m.by = time.Duration(1+rng.IntN(1800)) * time.Millisecond
+		case lateDone, diesLate:
+			m.by = time.Duration(1+rng.IntN(20000)) * time.Millisecond
+		default:
+		}
+		l.mishaps = append(l.mishaps, m)
+	}
+}
+
+// keeps is one element, and how it is left out.
+type keeps struct {
+	name string
+	drop func()
+}
+
+// parts are the elements, the large ones first, so that whoever leaves them out one after the other is done soon.
+func (l *life) parts() (all []keeps) {
+	for _, e := range l.entities {
+		all = append(all, keeps{e.name, func() { e.left = true }})
+	}
+	for i, m := range l.mishaps {
+		all = append(all, keeps{fmt.Sprintf("f%d", i), func() { l.mishaps[i].kind = noMishap }})
+		_ = m
+	}
+	for i := range 40 {
+		if l.wild[i] {
+			all = append(all, keeps{fmt.Sprintf("w%d", i), func() { delete(l.wild, i) }})
+		}
+	}
+	for i, a := range l.acts {
+		if a.fact == nil {
+			all = append(all, keeps{fmt.Sprintf("a%d", i), func() { l.acts[i].at = -1 }})
+		}
+	}
+	for _, e := range l.entities {
+		for _, f := range e.facts {
+			all = append(all, keeps{f.name, func() { f.left = true }})
+			for _, q := range f.quirks() {
+				all = append(all, keeps{f.name + "." + q.name, q.drop})
+			}
+		}
+	}
+	return all
+}
+
+func (l *life) name() {
+	for _, p := range l.parts() {
+		l.elements = append(l.elements, p.name)
+	}
+}
+
+func (l *life) keep(only []string) {
+	kept := map[string]bool{}
+	for _, name := range only {
+		kept[name] = true
+	}
+	for _, p := range l.parts() {
+		if !kept[p.name] {
+			p.drop()
+		}
+	}
+	l.elements = slices.DeleteFunc(l.elements, func(name string) bool { return !kept[name] })
+	l.acts = slices.DeleteFunc(l.acts, func(a act) bool { return a.at < 0 || a.fact != nil && (a.fact.left || a.fact.entity.left) })
+	l.entities = slices.DeleteFunc(l.entities, func(e *entity) bool {
+		e.facts = slices.DeleteFunc(e.facts, func(f *fact) bool { return f.left })
+		return e.left || len(e.facts) == 0
+	})
+	l.poison = l.poison[:min(len(l.poison), count(l.acts, poisoned))]
+}
+
+func count(acts []act, what actKind) (n int) {
+	for _, a := range acts {
+		if a.what == what {
+			n++
+		}
+	}
+	return n
+}
