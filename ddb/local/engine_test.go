@@ -52,7 +52,7 @@ func TestTwoEnginesShareNothing(t *testing.T) {
 }
 
 func TestCloseTellsOfAnEngineThatEndedByItself(t *testing.T) {
-	c, err := spawn(exec.Command(script(t, "echo out of luck >&2; exit 3")), func() error { return nil })
+	c, err := spawn(program{engine: Dynoxide}, exec.Command(script(t, "echo out of luck >&2; exit 3")), func() error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

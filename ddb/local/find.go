@@ -41,7 +41,7 @@ func find() (string, error) {
 			return path, nil
 		}
 	}
-	if path, err := exec.LookPath(program()); err == nil {
+	if path, err := exec.LookPath(fileName()); err == nil {
 		return filepath.Abs(path)
 	}
 	return "", &MissingError{Looked: append(candidates, "PATH")}
@@ -54,7 +54,7 @@ func places() []string {
 	}
 	if self, err := os.Executable(); err == nil {
 		beside := filepath.Dir(self)
-		found = append(found, filepath.Join(beside, program()), filepath.Join(beside, ".tools", program()))
+		found = append(found, filepath.Join(beside, fileName()), filepath.Join(beside, ".tools", fileName()))
 	}
 	return found
 }
@@ -64,7 +64,7 @@ func places() []string {
 func inModule(dir string) []string {
 	var found []string
 	for {
-		found = append(found, filepath.Join(dir, ".tools", program()))
+		found = append(found, filepath.Join(dir, ".tools", fileName()))
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return found
 		}
@@ -76,7 +76,7 @@ func inModule(dir string) []string {
 	}
 }
 
-func program() string {
+func fileName() string {
 	if runtime.GOOS == "windows" {
 		return "dynoxide.exe"
 	}

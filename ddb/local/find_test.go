@@ -58,7 +58,7 @@ func TestWhereDynoxideIsLookedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := inModule(deep)
-	if len(got) != 3 || got[2] != filepath.Join(root, ".tools", program()) {
+	if len(got) != 3 || got[2] != filepath.Join(root, ".tools", fileName()) {
 		t.Errorf("in a module: %v", got)
 	}
 }

@@ -65,6 +65,9 @@ const (
 	ExactIntegers Name = "exact-integers"
 	// ExactSets: 2^53 and 2^53 + 1 are two members of a number set (same page, Sets).
 	ExactSets Name = "exact-sets"
+	// Exponents: a number may be written with an exponent, as JSON may, and is added as such
+	// (same page, Number, whose range is given so).
+	Exponents Name = "exponents"
 	// NumberRange: what has more than 38 digits is refused, as a value and as the result of ADD, and the item stays
 	// as it was (same page, Number).
 	NumberRange Name = "number-range"

@@ -1,10 +1,12 @@
 // Package local starts the DynamoDB engines that tests, the demo and the terminal run on.
 //
-// Two engines, both spoken to by the real SDK over HTTP:
+// Engines, all spoken to by the real SDK over HTTP:
 //
 //   - dynoxide, a small program with its data in memory, is what the project is tested on;
 //   - minidyn, inside this process, is the second, independent opinion, and what a machine without dynoxide falls
-//     back to. It lacks some of what AWS does; [Probe] says what.
+//     back to. It lacks some of what AWS does; [Probe] says what;
+//   - moto's server, in Python, is a third opinion, for tests alone;
+//   - any other, whose URL is its name, is not started here and not ended: LocalStack's, say.
 //
 // Guarantees, cited by the tests that prove them:
 //
@@ -19,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"sync"
 
@@ -31,6 +34,7 @@ import (
 const (
 	Dynoxide = "dynoxide"
 	Minidyn  = "minidyn"
+	Moto     = "moto"
 )
 
 // EngineVariable names the engine that Start("") is to start. `make test` sets it to dynoxide, so that a test run
@@ -50,15 +54,16 @@ const idleConnections = 256
 
 // Engine is a running DynamoDB on this machine.
 type Engine struct {
-	Name     string // Dynoxide or Minidyn
+	Name     string // Dynoxide, Minidyn, Moto, or the endpoint of one that was not started here
 	Version  string // as the engine tells it
 	Endpoint string // http://127.0.0.1:port
 	Note     string // one sentence for the user when this is not the engine one would expect; else empty
 
-	stop func() error
+	stop   func() error
+	serial bool // it is asked one thing at a time
 }
 
-// Start starts an engine: Dynoxide, Minidyn, or "" for the one that [EngineVariable] names and otherwise the better
+// Start starts an engine: Dynoxide, Minidyn, Moto, the URL of one that runs already, or "" for the one that [EngineVariable] names and otherwise the better
 // one that is to be had. The context bounds the start only; the engine runs until Close.
 //
 // The error of an absent dynoxide is [*MissingError].
@@ -75,11 +80,15 @@ func Start(ctx context.Context, name string) (*Engine, error) {
 		return startDynoxide(ctx, binary)
 	case Minidyn:
 		return startMinidyn()
+	case Moto:
+		return startMoto(ctx)
 	case "":
 		return startBest(ctx)
-	default:
-		return nil, fmt.Errorf("no engine %q: there are %s and %s", name, Dynoxide, Minidyn)
 	}
+	if u, err := url.Parse(name); err == nil && u.Scheme == "http" && u.Host != "" {
+		return &Engine{Name: name, Version: "unknown", Endpoint: name, stop: func() error { return nil }}, nil
+	}
+	return nil, fmt.Errorf("no engine %q: there are %s, %s, %s and the URL of one that runs", name, Dynoxide, Minidyn, Moto)
 }
 
 func startBest(ctx context.Context) (*Engine, error) {
@@ -110,8 +119,15 @@ func (e *Engine) Config() aws.Config {
 		Region:       region,
 		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
 		BaseEndpoint: aws.String(e.Endpoint),
-		HTTPClient:   &http.Client{Transport: transport()},
+		HTTPClient:   &http.Client{Transport: e.transport()},
 	}
+}
+
+func (e *Engine) transport() http.RoundTripper {
+	if e.serial {
+		return &serialTransport{}
+	}
+	return transport()
 }
 
 // Client returns a client of this engine. Clients share their connections.

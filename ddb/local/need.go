@@ -17,13 +17,13 @@ type TB interface {
 	Skipf(format string, args ...any)
 }
 
-// ForTest starts an engine that ends with the test. Without a dynoxide the test is skipped, except where one was asked
+// ForTest starts an engine that ends with the test. Without a dynoxide or a moto the test is skipped, except where one was asked
 // for, as `make test` does: then it fails, and the message names the command that installs it.
 func ForTest(t TB, name string) *Engine {
 	t.Helper()
 	engine, err := Start(t.Context(), name)
 	if err != nil {
-		if missing := (*MissingError)(nil); errors.As(err, &missing) && !asked(missing) {
+		if absent(err) {
 			t.Skipf("%v", err)
 		}
 		t.Fatalf("%v", err)
@@ -36,19 +36,27 @@ func ForTest(t TB, name string) *Engine {
 	return engine
 }
 
-func asked(missing *MissingError) bool {
-	return missing.Named != "" || os.Getenv(EngineVariable) == Dynoxide
+// absent tells of an engine that is not here and that nobody asked for.
+func absent(err error) bool {
+	dynoxide, moto := (*MissingError)(nil), (*MissingMotoError)(nil)
+	switch {
+	case errors.As(err, &dynoxide):
+		return dynoxide.Named == "" && os.Getenv(EngineVariable) != Dynoxide
+	case errors.As(err, &moto):
+		return moto.Named == "" && os.Getenv(EngineVariable) != Moto
+	}
+	return false
 }
 
-// Need ends a test that relies on what the engine lacks: on minidyn, which is known to lack things, it is skipped by
+// Need ends a test that relies on what the engine lacks: on minidyn and moto, which are known to lack things, it is skipped by
 // name; on dynoxide and any other engine it fails.
 func Need(t TB, findings Findings, names ...Name) {
 	t.Helper()
 	missing := findings.Missing(names...)
 	switch {
 	case missing == "":
-	case findings.Engine == Minidyn:
-		t.Skipf("minidyn lacks %s", missing)
+	case findings.Engine == Minidyn, findings.Engine == Moto:
+		t.Skipf("%s lacks %s", findings.Engine, missing)
 	default:
 		t.Fatalf("the engine %s lacks what this test relies on: %s", findings.Engine, missing)
 	}

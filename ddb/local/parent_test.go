@@ -98,7 +98,7 @@ func startWatched(t *testing.T, binary string) (*child, string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := spawn(cmd, quit)
+	c, err := spawn(program{engine: Dynoxide, ready: "listening on"}, cmd, quit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestAWatcherEndsWithItsProgram(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	c, err := spawn(cmd, quit)
+	c, err := spawn(program{engine: Dynoxide, ready: "listening on"}, cmd, quit)
 	if err != nil {
 		t.Skip(err)
 	}

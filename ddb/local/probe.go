@@ -54,6 +54,7 @@ var checks = []check{
 	{ExactAdd, "0.1 + 0.2 is 0.3", exactAdd},
 	{ExactIntegers, "2^53 + 1 is exact", exactIntegers},
 	{ExactSets, "number sets are exact", exactSets},
+	{Exponents, "a number may have an exponent", exponents},
 	{NumberRange, "more than 38 digits are refused", numberRange},
 	{ItemLimit, "items end at 400 KB", itemLimit},
 	{OperatorLimit, "expressions end at 300 operators", operatorLimit},

@@ -33,6 +33,8 @@ func exactIntegers(ctx context.Context, b bench) error {
 	return b.adds(ctx, beyondFloats, "1", aboveFloats)
 }
 
+func exponents(ctx context.Context, b bench) error { return b.adds(ctx, "1e2", "1E+1", "110") }
+
 func (b bench) adds(ctx context.Context, to, amount, sum string) error {
 	if err := b.put(ctx, b.with(item{"a": number(to)})); err != nil {
 		return err

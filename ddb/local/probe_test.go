@@ -16,6 +16,7 @@ import (
 // What each engine lacks, in the probe's order. A change of an engine is noticed here, for better or for worse.
 var knownToLack = map[string][]Name{
 	Dynoxide: {OperatorLimit, EmptyNames},
+	Moto:     {TransactToken, Exponents, NumberRange, ItemLimit, OperatorLimit, ExpressionLimit, ConsumedCapacity, EmptyNames},
 	Minidyn: {
 		OldItemPut, ContainsMissing, DottedNames, OldItemTransact, TransactToken, ExactAdd, ExactIntegers, ExactSets, NumberRange,
 		ItemLimit, OperatorLimit, ExpressionLimit, BatchLimit, EmptyKeys, SparseIndex, ConsumedCapacity, SetUpdates, EmptyNames,
