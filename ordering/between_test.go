@@ -86,6 +86,25 @@ func TestNewLifeBeginsOnce(t *testing.T) {
 	}
 }
 
+// TestOldGenerationIsOld: while an invocation sends what the old life owes, another one begins the new life and parks
+// something in it; that is no leftover of the old one, and quarantine gets no copy.
+func TestOldGenerationIsOld(t *testing.T) {
+	p := &transcript{now: begin}
+	p.stream("{name: s, types: [T], mode: step, effects: true, projection: {sum: {n: data.n}}}")
+	queue := &receiver{down: true}
+	p.invocation(p.store, queue)([2]int64{0, 1}) // its effect is owed
+	queue.down = false
+	other := p.invocation(p.store, queue)
+	slow := p.invocation(&between{p.store, 1, func() { other([2]int64{1, 2}) }}, queue)
+	slow([2]int64{1, 1})
+	if len(p.copies) > 0 {
+		t.Errorf("quarantine got %v", p.copies)
+	}
+	if e := p.store.All()[p.key]; e.Gen != 1 || e.Applied != 2 {
+		t.Errorf("it is at %d.%d, and both events of the new life are there", e.Gen, e.Applied)
+	}
+}
+
 // TestEffectsBelongToTheirGeneration: an invocation that still sends for the old life, while another one begins the
 // new one and cannot send, must not take its own events for the new life's.
 func TestEffectsBelongToTheirGeneration(t *testing.T) {

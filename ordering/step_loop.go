@@ -82,7 +82,7 @@ func (r *stepRun) turn(ctx context.Context) error {
 }
 
 // life returns the entity on which to decide: as it is, or, for a higher generation, the empty one of the new life,
-// after the old one's affairs are in order. It returns nil where the entity had to be read first.
+// after the old one's affairs are in order. It returns nil where the entity had to be read first, or to be looked at again.
 func (r *stepRun) life(ctx context.Context) (*Entity, error) {
 	todo := open(r.jobs)
 	if r.adopts() {
@@ -94,11 +94,9 @@ func (r *stepRun) life(ctx context.Context) (*Entity, error) {
 	if !r.fresh {
 		return nil, r.readAgain(ctx)
 	}
-	if err := r.endLife(ctx); err != nil {
+	ended := r.entity.Gen
+	if err := r.endLife(ctx); err != nil || r.entity.Gen != ended { // while effects were sent, somebody else began a new life
 		return nil, err
-	}
-	if todo[0].Event.Generation <= r.entity.Gen { // while effects were sent, somebody else began the new life
-		return r.entity, nil
 	}
 	born := &Entity{Exists: true, Rev: r.entity.Rev, Cursor: Cursor{Gen: todo[0].Event.Generation}}
 	if r.entity.Dispatched != nil {
@@ -125,12 +123,15 @@ func (r *stepRun) atBaseline() *Entity {
 // endLife sends what the old generation still owes and keeps a copy of what it left waiting. A crash after it repeats
 // it, since nothing is written yet: a copy may then stand twice.
 func (r *stepRun) endLife(ctx context.Context) error {
+	ended := r.entity.Gen
 	if r.owes(r.entity) {
 		settled, err := r.dispatch(ctx, r.entity, nil)
 		if err != nil {
 			return err
 		}
-		r.entity = settled
+		if r.entity = settled; settled.Gen != ended { // what waits there is of a life that goes on
+			return nil
+		}
 	}
 	for numbers := range slices.Chunk(r.entity.Waiting, leftoversAtOnce) {
 		if err := r.keepLeftovers(ctx, numbers); err != nil {
