@@ -76,17 +76,32 @@ func TestTheByteOrderMarkOfAStreamsFileIsForgiven(t *testing.T) {
 	if _, err := ParseStreams([]byte(byteOrderMark+text), Options{}); err != nil {
 		t.Error(err)
 	}
-	for _, broken := range []string{"consumer: \xff", strings.Repeat("#", maxFile+1)} {
+	for _, broken := range []string{"consumer: \xff", strings.Repeat("#", maxYAMLBytes+1)} {
 		if _, err := ParseStreams([]byte(broken), Options{}); err == nil {
 			t.Errorf("%.20q was taken", broken)
 		}
 	}
 }
 
-func TestADeepStreamsFileIsAFaultAndNoCrash(t *testing.T) {
-	_, err := ParseStreams([]byte(strings.Repeat("[", 20_000)), Options{})
-	if err == nil {
-		t.Error("taken")
+// The parser has no limits of its own, and its time grows with the square of what it is given.
+func TestAMountainOfAStreamsFileIsAFaultWithItsLine(t *testing.T) {
+	for text, line := range map[string]int{
+		strings.Repeat("[\n", maxYAMLNesting+1):      maxYAMLNesting + 1,
+		strings.Repeat("{a: ", maxYAMLNesting+1):     1,
+		strings.Repeat("a:\n", maxYAMLTokens):        maxYAMLTokens/2 + 1,
+		strings.Repeat("- ", maxYAMLTokens+1):        1,
+		strings.Repeat("&a ", maxYAMLTokens+1):       1,
+		strings.Repeat("- - - a\n", maxYAMLTokens/4): 0, // within the limits: a fault of whatever kind
+	} {
+		began := time.Now()
+		_, err := ParseStreams([]byte(text), Options{})
+		faults := Faults(nil)
+		if !errors.As(err, &faults) || line > 0 && (len(faults) != 1 || faults[0].Line != line) {
+			t.Errorf("%.8q: %v", text, err)
+		}
+		if took := time.Since(began); took > time.Minute { // a busy machine takes some seconds
+			t.Errorf("%.8q: that took %s", text, took)
+		}
 	}
 }
 

@@ -1,19 +1,12 @@
 package events
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
-
-// maxFile is far above any real file, and bounds the parser's recursion on one that is none.
-const maxFile = 1 << 20
 
 // yamlReader walks a YAML file and notes every fault with its place, instead of stopping at the first.
 type yamlReader struct {
@@ -30,13 +23,9 @@ type entry struct {
 
 // root parses the one document of a file. It returns nil where there is nothing to go on with.
 func (y *yamlReader) root(text []byte) ast.Node {
-	if !utf8.Valid(text) || len(text) > maxFile {
-		y.faults = append(y.faults, Fault{1, 1, fmt.Sprintf("not UTF-8, or more than %d bytes", maxFile)})
-		return nil
-	}
-	file, err := parseYAML(strings.TrimPrefix(string(text), byteOrderMark))
-	if err != nil {
-		y.syntax(err)
+	file, fault := ParseYAML(text, parser.AllowDuplicateMapKey())
+	if fault != nil {
+		y.faults = append(y.faults, Fault{max(1, fault.Line), max(1, fault.Column), "not YAML: " + fault.Text})
 		return nil
 	}
 	var bodies []ast.Node
@@ -56,29 +45,6 @@ func (y *yamlReader) root(text []byte) ast.Node {
 	y.anchors = make(map[string]ast.Node)
 	ast.Walk(y, bodies[0])
 	return bodies[0]
-}
-
-// parseYAML keeps a panic of the parser, on text that its authors did not think of, from taking the program with it: to the
-// author of the file it is a fault like any other.
-func parseYAML(text string) (file *ast.File, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("not readable as YAML (%v)", p)
-		}
-	}()
-	return parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
-}
-
-func (y *yamlReader) syntax(err error) {
-	fault := Fault{1, 1, err.Error()}
-	if at := yaml.Error(nil); errors.As(err, &at) {
-		fault.Text = at.GetMessage()
-		if tok := at.GetToken(); tok != nil && tok.Position != nil {
-			fault.Line, fault.Column = tok.Position.Line, tok.Position.Column
-		}
-	}
-	fault.Text = "not YAML: " + fault.Text
-	y.faults = append(y.faults, fault)
 }
 
 // Visit notes every anchor, for the aliases that follow it.

@@ -1,16 +1,13 @@
 package scenario
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"inorder/events"
 )
 
 // A fault is one thing that makes a file unplayable, with its place.
@@ -26,20 +23,14 @@ func (f fault) String() string {
 	return fmt.Sprintf("line %d: %s", f.line, f.text)
 }
 
-// maxDocumentBytes bounds one file; the largest honest one is a hundredth of it.
-const maxDocumentBytes = 16 << 20
+// maxValues is how many values one file may come to, with its aliases written out: they make a mountain of a few lines.
+const maxValues = 100_000
 
 // parseDocument reads a YAML text that holds exactly one mapping.
 func parseDocument(text []byte) (*value, []fault) {
-	switch {
-	case len(text) > maxDocumentBytes:
-		return nil, []fault{{0, fmt.Sprintf("longer than %d bytes", maxDocumentBytes)}}
-	case !utf8.Valid(text):
-		return nil, []fault{{0, "not valid UTF-8"}}
-	}
-	file, err := parser.ParseBytes(bytes.TrimPrefix(text, []byte("\uFEFF")), 0)
-	if err != nil {
-		return nil, []fault{syntaxFault(err)}
+	file, wrong := events.ParseYAML(text)
+	if wrong != nil {
+		return nil, []fault{{wrong.Line, wrong.Text}}
 	}
 	docs := slices.DeleteFunc(file.Docs, func(d *ast.DocumentNode) bool { return isDirective(d.Body) })
 	if len(docs) != 1 || docs[0].Body == nil {
@@ -50,6 +41,9 @@ func parseDocument(text []byte) (*value, []fault) {
 	if len(c.faults) == 0 && root.kind != mapKind {
 		c.fault(docs[0].Body, "a scenario is a mapping of keys to values")
 	}
+	if root.size > maxValues {
+		c.fault(docs[0].Body, "more than %d values, its aliases written out", maxValues)
+	}
 	return root, c.faults
 }
 
@@ -57,14 +51,6 @@ func parseDocument(text []byte) (*value, []fault) {
 func isDirective(body ast.Node) bool {
 	_, is := body.(*ast.DirectiveNode)
 	return is
-}
-
-// syntaxFault takes the place out of the parser's error, which otherwise quotes half the file.
-func syntaxFault(err error) fault {
-	if syntax := yaml.Error(nil); errors.As(err, &syntax) && syntax.GetToken() != nil {
-		return fault{syntax.GetToken().Position.Line, syntax.GetMessage()}
-	}
-	return fault{0, err.Error()}
 }
 
 // converter turns the parser's tree into values, aliases resolved. It goes on after a fault, to list them all.

@@ -17,11 +17,15 @@ type combination struct {
 	values map[string]*value
 }
 
-// maxCombinations bounds what one file may ask for.
-const maxCombinations = 20_000
+// What one file may ask for: so many combinations, and so many values with all of them written out.
+const (
+	maxCombinations = 20_000
+	maxWrittenOut   = 1_000_000
+)
 
-// combinations lists the product of the matrix, the last name turning fastest. Without a matrix there is one, empty.
-func combinations(matrix *value) ([]combination, []fault) {
+// combinations lists the product of the matrix, the last name turning fastest. Without a matrix there is one, empty. The
+// size is that of the document that it stands in.
+func combinations(matrix *value, size int) ([]combination, []fault) {
 	all := []combination{{values: map[string]*value{}}}
 	if matrix == nil {
 		return all, nil
@@ -29,6 +33,9 @@ func combinations(matrix *value) ([]combination, []fault) {
 	for i, k := range matrix.keys {
 		if len(all)*len(matrix.items[i].items) > maxCombinations {
 			return nil, []fault{{matrix.line, fmt.Sprintf("the matrix has more than %d combinations", maxCombinations)}}
+		}
+		if len(all)*len(matrix.items[i].items)*size > maxWrittenOut {
+			return nil, []fault{{matrix.line, fmt.Sprintf("with all combinations of the matrix more than %d values", maxWrittenOut)}}
 		}
 		var longer []combination
 		for _, c := range all {

@@ -61,7 +61,7 @@ func load(content []byte, projections []string) (*file, error) {
 	if faults := checkSchema(root); len(faults) > 0 {
 		return f, unplayableError(faults)
 	}
-	all, faults := combinations(root.get("matrix"))
+	all, faults := combinations(root.get("matrix"), root.size)
 	if len(faults) > 0 {
 		return f, unplayableError(faults)
 	}

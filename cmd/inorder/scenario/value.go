@@ -29,6 +29,7 @@ type value struct {
 	keys   []key // of a mapping, in the file's order
 	line   int
 
+	size  int  // how many values a list or a mapping comes to, with all below; more than maxValues: too many
 	holds bool // a placeholder, here or below
 	plain any  // for the schema; built on demand and only where nothing below is a placeholder
 }
@@ -42,9 +43,11 @@ func text(s string, line int) *value {
 	return &value{kind: textKind, text: s, source: s, line: line, holds: placeholder.MatchString(s)}
 }
 
-// closed notes whether anything below is a placeholder.
+// closed notes how much is below, and whether anything of it is a placeholder.
 func (v *value) closed() *value {
+	v.size = 1
 	for _, item := range v.items {
+		v.size = min(v.size+max(1, item.size), maxValues+1)
 		v.holds = v.holds || item.holds
 	}
 	for _, k := range v.keys {
