@@ -28,6 +28,10 @@ type Options struct {
 	Folder   string    // all that it writes; Stop removes it. Empty is a new one in the project's .cloud/
 	Detached bool      // it lives on when this process ends: Open finds it again in its folder
 	Progress io.Writer // a line for each step and now and then; nil is nowhere
+
+	// Direct lets the functions of mode Host speak to DynamoDB's engine without LocalStack in between, which forwards each
+	// request as it is, in 5 ms of its one processor: three times as many events a second go through the queue then.
+	Direct bool
 }
 
 // Cloud is a LocalStack that runs.
@@ -53,6 +57,9 @@ func Start(ctx context.Context, o Options) (*Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Direct && mode != Host {
+		return nil, fmt.Errorf("functions reach DynamoDB without LocalStack in mode %s only, and this is %s", Host, mode)
+	}
 	root, err := projectRoot()
 	if err != nil {
 		return nil, err
@@ -69,18 +76,18 @@ func Start(ctx context.Context, o Options) (*Cloud, error) {
 		return nil, errors.Join(err, os.RemoveAll(c.folder))
 	}
 	c.Address = fmt.Sprintf("http://127.0.0.1:%d", port)
-	err = c.step("starting LocalStack, mode "+mode, func() error { return c.launch(ctx, root, port, o.Detached) })
+	err = c.step("starting LocalStack, mode "+mode, func() error { return c.launch(ctx, root, port, o) })
 	if err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
 }
 
-func (c *Cloud) launch(ctx context.Context, root string, port int, detached bool) (err error) {
+func (c *Cloud) launch(ctx context.Context, root string, port int, o Options) (err error) {
 	if c.Mode == Docker {
-		err = c.startDocker(ctx, root, port, detached)
+		err = c.startDocker(ctx, root, port, o.Detached)
 	} else {
-		err = c.startHost(ctx, root, port, detached)
+		err = c.startHost(ctx, root, port, o)
 	}
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ type host struct {
 	logFile string
 }
 
-func (c *Cloud) startHost(ctx context.Context, root string, port int, detached bool) error {
+func (c *Cloud) startHost(ctx context.Context, root string, port int, o Options) error {
 	python, err := tool("LocalStack", root, LocalStackVariable, "localstack", "bin", "python")
 	if err != nil {
 		return err
@@ -36,10 +36,15 @@ func (c *Cloud) startHost(ctx context.Context, root string, port int, detached b
 		return fmt.Errorf("ask %s for its version: %w", dynoxide, err)
 	}
 	c.How = "without Docker: functions are processes, DynamoDB is " + strings.TrimSpace(string(version))
-	cmd := exec.Command(python, filepath.Join(root, "localstack", "host", "host.py"),
-		"--folder", c.folder, "--port", strconv.Itoa(port), "--dynoxide", dynoxide)
+	args := []string{
+		filepath.Join(root, "localstack", "host", "host.py"), "--folder", c.folder, "--port", strconv.Itoa(port), "--dynoxide", dynoxide,
+	}
+	if o.Direct {
+		args = append(args, "--direct")
+	}
+	cmd := exec.Command(python, args...)
 	cmd.Env, cmd.Dir = hostEnvironment(os.Environ(), c.folder), c.folder
-	return c.spawnHost(cmd, detached)
+	return c.spawnHost(cmd, o.Detached)
 }
 
 func (c *Cloud) spawnHost(cmd *exec.Cmd, detached bool) error {

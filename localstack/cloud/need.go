@@ -30,10 +30,16 @@ const NotAsked = "it deploys to a local cloud: `make cloud-test` runs it"
 // what LocalStack said is kept, and told where.
 func ForTest(t TB) *Cloud {
 	t.Helper()
+	return ForTestAs(t, Options{})
+}
+
+// ForTestAs is ForTest for one that is not like the others.
+func ForTestAs(t TB, o Options) *Cloud {
+	t.Helper()
 	if !Asked() {
 		t.Skipf(NotAsked)
 	}
-	c, err := Start(t.Context(), Options{})
+	c, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatalf("start a local cloud: %v", err)
 	}

@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -113,7 +110,7 @@ func (w *world) kill(ctx context.Context, function string) (int, error) {
 	if w.cloud.Mode == cloud.Docker {
 		return killContainers(ctx, function)
 	}
-	return killProcesses(w.cloud.PID, function)
+	return killProcesses(w.cloud, function)
 }
 
 // killContainers finds them by the names that LocalStack gives them, which end with -lambda-, the function and an id.
@@ -130,43 +127,13 @@ func killContainers(ctx context.Context, function string) (int, error) {
 	return len(ids), nil
 }
 
-// killProcesses kills the children of LocalStack's process that run a function ("proc(5)", Linux manual page).
-func killProcesses(parent int, function string) (n int, err error) {
-	all, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return 0, err
-	}
-	for _, stat := range all {
-		folder := filepath.Dir(stat)
-		if parentOf(stat) != parent || !runs(folder, function) {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(folder))
-		if err != nil {
-			return n, err
-		}
-		if process, err := os.FindProcess(pid); err == nil && process.Kill() == nil {
+// killProcesses kills the processes that run a function.
+func killProcesses(c *cloud.Cloud, function string) (n int, err error) {
+	ids, err := c.Processes(function)
+	for _, id := range ids {
+		if process, err := os.FindProcess(id); err == nil && process.Kill() == nil {
 			n++
 		}
 	}
-	return n, nil
-}
-
-// parentOf reads field 4; field 2, the program's name in parentheses, may have blanks inside. 0: it has ended.
-func parentOf(stat string) int {
-	text, err := os.ReadFile(stat)
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 2 {
-		return 0
-	}
-	pid, _ := strconv.Atoi(fields[1])
-	return pid
-}
-
-func runs(folder, function string) bool {
-	environment, err := os.ReadFile(filepath.Join(folder, "environ"))
-	return err == nil && bytes.Contains(environment, []byte("AWS_LAMBDA_FUNCTION_NAME="+function+"\x00"))
+	return n, err
 }

@@ -27,6 +27,7 @@ def arguments():
     parser.add_argument("--folder", type=Path, required=True, help="where it writes; nowhere else")
     parser.add_argument("--port", type=int, required=True, help="on 127.0.0.1")
     parser.add_argument("--dynoxide", type=Path, required=True, help="the program")
+    parser.add_argument("--direct", action="store_true", help="functions ask dynoxide itself, and not LocalStack's DynamoDB")
     return parser.parse_args()
 
 
@@ -88,6 +89,8 @@ def start_dynoxide(server):
     command = [*DIE_WITH_HOST, str(ARGUMENTS.dynoxide.absolute()), "--host", "127.0.0.1", "--port", str(server.port)]
     thread = ShellCommandThread(command, name="dynoxide")
     thread.start()
+    if ARGUMENTS.direct:
+        ProcessExecutor.more_env = {"AWS_ENDPOINT_URL_DYNAMODB": f"http://127.0.0.1:{server.port}"}
     threading.Thread(target=end_with, args=[thread], daemon=True).start()
     return thread
 

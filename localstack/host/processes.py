@@ -130,6 +130,8 @@ def failure(kind, message):
 class ProcessExecutor(runtime_executor.RuntimeExecutor):
     """One execution environment: one process at a time. One that died makes room for a new one, as on AWS."""
 
+    more_env = {}  # of every function
+
     def __init__(self, id, function_version):
         super().__init__(id, function_version)
         self.process = None
@@ -143,7 +145,7 @@ class ProcessExecutor(runtime_executor.RuntimeExecutor):
         tmp = tempfile.gettempdir()
         self.env = {name: str(value) for name, value in env_vars.items()} | {
             "PATH": os.environ["PATH"], "HOME": tmp, "TMPDIR": tmp, "LAMBDA_TASK_ROOT": self.task,
-        }
+        } | self.more_env
         self.spawn()
 
     def spawn(self):
