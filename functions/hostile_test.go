@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -215,6 +216,39 @@ func (e expense) within(t *testing.T, what string, most expense) {
 		what, e.writes, e.reads, e.copies, e.requests, e.lines, e.logged, e.deferred, e.took.Round(time.Millisecond))
 }
 
+// namesItself fails where a metric or one of its dimensions has a name that streams.yaml does not have: each is billed.
+func (a *attacked) namesItself(t *testing.T) {
+	t.Helper()
+	known := map[string]bool{NoEventType: true, "": true}
+	for _, s := range a.streams.Streams {
+		for _, pattern := range s.Types {
+			known[pattern] = true
+		}
+	}
+	for line := range strings.Lines(a.metrics.String()) {
+		var document struct {
+			Consumer string `json:"consumer"`
+			Type     string `json:"event_type"`
+			AWS      struct {
+				CloudWatchMetrics []struct{ Metrics []struct{ Name string } }
+			} `json:"_aws"`
+		}
+		if err := json.Unmarshal([]byte(line), &document); err != nil {
+			t.Fatal(err)
+		}
+		if !known[document.Type] || document.Consumer != "c" {
+			t.Errorf("a message made the dimension %q", document.Type)
+		}
+		for _, metric := range document.AWS.CloudWatchMetrics[0].Metrics {
+			if !metricName.MatchString(metric.Name) {
+				t.Errorf("a message made the metric %q", metric.Name)
+			}
+		}
+	}
+}
+
+var metricName = regexp.MustCompile(`^(events|event|sequence|effects)_[a-z_]+$`)
+
 func filled(text string, size int) string { return strings.Repeat(text, size/len(text)) }
 
 // One message, the worst of its kind, costs no more than docs/security.md says, the first time and each time that it comes again.
@@ -285,6 +319,7 @@ func TestWhatOneHostileMessageCosts(t *testing.T) {
 				worst.logged = max(worst.logged, e.logged/max(e.lines, 1))
 				attacks++
 			}
+			a.namesItself(t)
 		})
 	}
 	t.Logf("proof: %d deliveries of hostile messages: at most %d writes (a window, attributes by the forty, or one for each record), "+
