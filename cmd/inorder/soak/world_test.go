@@ -55,7 +55,7 @@ type queued struct {
 
 // The clock's: how fast the producer is, and how long a number may be missing.
 const (
-	feedEvery   = 500 * time.Millisecond
+	feedEvery   = time.Second
 	feedAtOnce  = 100
 	gapDeadline = 2 * time.Minute
 )
@@ -176,7 +176,7 @@ func chain(state map[string]any, e *events.Event) (map[string]any, []any, error)
 		next = map[string]any{}
 	}
 	before, _ := state["link"].(string)
-	next["link"] = Link(before, e.Data["word"].(string))
+	next["link"] = Link(before, e.Data()["word"].(string))
 	return next, nil, nil
 }
 
