@@ -146,7 +146,7 @@ func (w *world) checkQuarantine() {
 		}
 	}
 	for i, body := range w.poison {
-		if i >= w.count.acts[poisoned] {
+		if i >= w.count["act: "+poisoned.String()] {
 			break
 		}
 		if m, is := lies[body]; !is || !reflect.DeepEqual(m.Attributes, someAttributes) {
@@ -170,7 +170,7 @@ func (w *world) checkRequest(body string) {
 	}
 	if r.Attempt > 0 {
 		w.gaps[gap] = body
-		w.count.escalations++
+		w.count["escalations"]++
 	}
 }
 
@@ -211,8 +211,9 @@ func (w *world) checkMissing(r events.RepublishRequest) {
 func (w *world) parkExpired(f *fact) bool {
 	return slices.ContainsFunc(w.queues.Sent(backend.QuarantineURL), func(m events.Message) bool {
 		mark, _ := functions.MarkOf(m)
-		return mark.Reason == events.ParkExpired && functions.Unwrap(m).Body == f.body
-	}) || w.redriven[f.body] > 0
+		body := functions.Unwrap(m).Body
+		return mark.Reason == events.ParkExpired && (body == f.body || body == f.rivalBody())
+	}) || w.redriven[f.body]+w.redriven[f.rivalBody()] > 0
 }
 
 // still is an entity without what a delivery may change that changes nothing.
@@ -278,7 +279,7 @@ func (w *world) checkFrugality(t *thread, i *instance, batch []*letter) {
 	}
 	for e, b := range of {
 		spent := t.cost[e.lane]
-		w.count.weighed++
+		w.count["costs compared"]++
 		writes, reads := b.allowed(e.about)
 		if t.stale[e.lane] { // what this machine remembers is old, which it learns by losing
 			writes, reads = 2*writes, 2*reads+2

@@ -78,17 +78,25 @@ func (w *world) consume(most int) bool {
 	if len(visible) == 0 {
 		return false
 	}
-	if w.wild[w.steps/stretch] && !w.calm {
+	if w.isWild() {
 		w.rng.Shuffle(len(visible), func(i, j int) { visible[i], visible[j] = visible[j], visible[i] })
 	}
 	batch := visible[:min(most, len(visible))]
 	i := w.warm()
+	for _, l := range batch {
+		if l.held > 0 {
+			w.count["overlapping receives"]++
+		}
+		l.held++
+	}
 	in := w.events.receive(batch, time.Now())
 	var out awsevents.SQSEventResponse
 	var err error
 	var t *thread
-	t = w.hire("consumer", i.clock, invocationTimeout, func(t *thread) { out, err = i.consumer.Handle(t.ctx, in) }, func(died bool) {
-		w.count.consumers++
+	t = w.hire(consumerName, i.clock, invocationTimeout, func(t *thread) { out, err = i.consumer.Handle(t.ctx, in) }, func(died bool) {
+		for _, l := range batch {
+			l.held--
+		}
 		if died {
 			w.traced(t, "died")
 			return
@@ -109,8 +117,11 @@ func ids(batch []*letter) (all []string) {
 
 // warm is an instance that waits, or a new one.
 func (w *world) warm() *instance {
-	if n := len(w.idle); n > 0 && (w.calm || w.rng.IntN(6) > 0) {
-		at := w.rng.IntN(n)
+	if n := len(w.idle); n > 0 && (!w.isWild() || w.rng.IntN(6) > 0) {
+		at := n - 1
+		if w.isWild() {
+			at = w.rng.IntN(n)
+		}
 		i := w.idle[at]
 		w.idle = slices.Delete(w.idle, at, at+1)
 		return i
@@ -132,7 +143,7 @@ func (w *world) consumed(t *thread, i *instance, batch []*letter, out awsevents.
 		l := batch[n]
 		outcomes := i.outcomes[l.ID]
 		for _, o := range outcomes {
-			w.count.dispositions[o.Disposition]++
+			w.count["disposition: "+o.Disposition.String()]++
 			if ok != o.Disposition.Ack() {
 				w.fault("NoSilentLoss", "%s is %s, and acknowledged: %t", l.ID, o.Disposition, ok)
 			}
@@ -162,7 +173,7 @@ func (w *world) consumed(t *thread, i *instance, batch []*letter, out awsevents.
 // bury moves messages into the dead-letter queue.
 func (w *world) bury(dead []*letter) {
 	for _, l := range dead {
-		w.count.buried++
+		w.count["dead letters"]++
 		w.traced(nil, "dead:", l.ID)
 		w.post(backend.SourceURL+"-dlq", l.Message)
 	}
@@ -190,7 +201,7 @@ func (w *world) post(url string, m events.Message) {
 		panic(err)
 	}
 	request.Header.Set("X-Amz-Target", "AmazonSQS.SendMessage")
-	if answer, err := w.queues.RoundTrip(request); err != nil || answer.StatusCode != http.StatusOK {
+	if answer, err := w.queues.RoundTrip(request); err != nil || answer.StatusCode != http.StatusOK { //nolint:bodyclose // it is a text in memory
 		panic(fmt.Sprintf("SQS does not take %s: %v", m.Body, err))
 	}
 }
@@ -200,8 +211,7 @@ func (w *world) sweep() {
 	i := w.newInstance()
 	var err error
 	var t *thread
-	t = w.hire("sweeper", i.clock, invocationTimeout, func(t *thread) { err = functions.NewSweeper(w.sweeperParts(i)).Sweep(t.ctx) }, func(died bool) {
-		w.count.sweepers++
+	t = w.hire(sweeperName, i.clock, invocationTimeout, func(t *thread) { err = functions.NewSweeper(w.sweeperParts(i)).Sweep(t.ctx) }, func(died bool) {
 		w.traced(t, "swept", died, err)
 		if !t.disturbed && !died && err == nil {
 			w.sweptAt = t.began
@@ -232,14 +242,17 @@ func (w *world) relayRows() bool {
 	if len(w.records) == 0 || w.reading {
 		return false
 	}
-	batch := slices.Clone(w.records[:min(len(w.records), 1+w.rng.IntN(20))])
+	most := 20
+	if w.isWild() {
+		most = 1 + w.rng.IntN(most)
+	}
+	batch := slices.Clone(w.records[:min(len(w.records), most)])
 	i := w.newInstance()
 	var out awsevents.DynamoDBEventResponse
 	var err error
 	w.reading = true
-	w.hire("relay", i.clock, invocationTimeout, func(t *thread) { out, err = w.relay(i).HandleStream(t.ctx, awsevents.DynamoDBEvent{Records: batch}) }, func(died bool) {
+	w.hire(relayName, i.clock, invocationTimeout, func(t *thread) { out, err = w.relay(i).HandleStream(t.ctx, awsevents.DynamoDBEvent{Records: batch}) }, func(died bool) {
 		w.reading = false
-		w.count.relays++
 		done := len(batch)
 		if len(out.BatchItemFailures) > 0 {
 			done = slices.IndexFunc(batch, func(r awsevents.DynamoDBEventRecord) bool {
@@ -264,8 +277,7 @@ func (w *world) relayRequests() bool {
 	i := w.newInstance()
 	var out awsevents.SQSEventResponse
 	var err error
-	w.hire("relay", i.clock, invocationTimeout, func(t *thread) { out, err = w.relay(i).HandleQueue(t.ctx, in) }, func(died bool) {
-		w.count.relays++
+	w.hire(relayName, i.clock, invocationTimeout, func(t *thread) { out, err = w.relay(i).HandleQueue(t.ctx, in) }, func(died bool) {
 		if died || err != nil {
 			return
 		}
@@ -297,19 +309,20 @@ func (w *world) collect() {
 // arrive puts a message into the events queue, or loses it on its way, or delivers it more often than once.
 func (w *world) arrive(m events.Message) {
 	f := w.byBody[m.Body]
+	w.countControl(m.Body)
 	if f != nil && !w.calm && f.lost > 0 {
 		f.lost--
-		w.count.lost++
+		w.count[lost]++
 		w.traced(nil, "lost:", f.eventID())
 		return
 	}
 	if f != nil && f.gone {
-		w.count.lost++
+		w.count[lost]++
 		return
 	}
-	w.count.messages++
+	w.count[messages]++
 	l := &letter{Message: m, at: time.Now(), fact: f}
-	l.ID = fmt.Sprintf("m%d", w.count.messages)
+	l.ID = fmt.Sprintf("m%d", w.count[messages])
 	if f != nil {
 		l.ID += "=" + f.eventID()
 	}
@@ -322,9 +335,23 @@ func (w *world) arrive(m events.Message) {
 		if n%2 == 1 {
 			again.ID += "-again"
 		}
-		again.at = time.Now().Add(time.Duration(w.rng.IntN(600)) * time.Second)
+		again.at = time.Now().Add(f.delay / time.Duration(n+1))
 		w.events.put(&again)
-		w.count.copies++
+		w.count[copies]++
 	}
 	f.copies = 0
+}
+
+// countControl takes note of what the relay says about numbers.
+func (w *world) countControl(body string) {
+	var said struct{ Type, Reason string }
+	if json.Unmarshal([]byte(body), &said) != nil {
+		return
+	}
+	switch said.Type {
+	case events.VoidType:
+		w.count["void: "+said.Reason]++
+	case events.MarkType:
+		w.count["marks"]++
+	}
 }

@@ -32,44 +32,6 @@ type life struct {
 	elements []string // the names of all that it holds
 }
 
-// A mishap befalls the nth request about an entity.
-type mishap struct {
-	lane, nth int
-	kind      mishapKind
-	by        time.Duration // how late, slow, or far
-}
-
-// mishapKind is what goes wrong with a request. The list is closed.
-type mishapKind int
-
-const (
-	noMishap     mishapKind = iota
-	throttled               // refused, and nothing was done
-	internal                // an error of the service, and nothing was done
-	internalDone            // an error of the service, and it was done
-	unheard                 // it never arrived; nobody answers
-	unanswered              // it was done; nobody answers
-	lateDone                // nobody answers, and it is done when nobody waits for it any more
-	contended               // another transaction holds the item
-	denied                  // by a policy that somebody just changed
-	slow                    // others overtake it
-	jump                    // the clock of whoever asks jumps
-	diesBefore              // whoever asks dies, and it never arrived
-	diesAfter               // whoever asks dies, and it was done
-	diesLate                // whoever asks dies, and it is done a while later
-	mishapKinds
-)
-
-var mishapNames = [mishapKinds]string{
-	"none", "throttled", "internal error", "internal error after", "request lost", "answer lost", "answer lost and late", "contended",
-	"denied", "slow", "clock jumps", "dies before", "dies after", "dies, effect late",
-}
-
-func (k mishapKind) String() string { return mishapNames[k] }
-
-// deadly reports whether an invocation ends by it.
-func (k mishapKind) deadly() bool { return k >= diesBefore }
-
 // An act is something that somebody does at a time.
 type act struct {
 	at   time.Duration
@@ -187,22 +149,6 @@ var poisons = []func(n int) string{
 	func(n int) string {
 		return fmt.Sprintf(`{"event_id":"poison-%d","type":"whole.poison","seq":1,"data":{}}`, n)
 	},
-}
-
-func (l *life) drawMishaps(rng *rand.Rand) {
-	for range rng.IntN(14) {
-		m := mishap{lane: rng.IntN(len(l.entities) + 1), nth: 1 + rng.IntN(30)/(1+rng.IntN(4)), kind: 1 + mishapKind(rng.IntN(int(mishapKinds)-1))}
-		switch m.kind {
-		case jump:
-			m.by = time.Duration(rng.IntN(6001)-3000) * time.Millisecond
-		case slow:
-			m.by = time.Duration(1+rng.IntN(1800)) * time.Millisecond
-		case lateDone, diesLate:
-			m.by = time.Duration(1+rng.IntN(20000)) * time.Millisecond
-		default:
-		}
-		l.mishaps = append(l.mishaps, m)
-	}
 }
 
 // keeps is one element, and how it is left out.

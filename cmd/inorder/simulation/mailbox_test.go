@@ -26,6 +26,7 @@ type letter struct {
 	at       time.Time // from then on it is visible
 	receives int       // SQS's ApproximateReceiveCount
 	tries    int       // receives since it came into the queue
+	held     int       // invocations that work on it now
 	fact     *fact     // nil: what the relay says about numbers, or poison
 }
 

@@ -19,7 +19,7 @@ import (
 // perform does what somebody has decided to do now.
 func (w *world) perform(a act) {
 	w.traced(nil, "act:", a.what)
-	w.count.acts[a.what]++
+	w.count["act: "+a.what.String()]++
 	switch a.what {
 	case write:
 		w.produce(a.fact)
@@ -35,12 +35,12 @@ func (w *world) perform(a act) {
 		}
 	case republish:
 		if n := len(w.entities); n > 0 {
-			w.republish(w.entities[w.rng.IntN(n)])
+			w.republish(w.entities[w.count["act: "+republish.String()]%n])
 		}
 	case expire:
 		w.expire()
 	case poisoned:
-		n := w.count.acts[poisoned] - 1
+		n := w.count["act: "+poisoned.String()] - 1
 		w.post(backend.SourceURL, events.Message{Body: w.poison[n], Attributes: someAttributes})
 		w.collect()
 	case actKinds:
@@ -58,8 +58,8 @@ func (w *world) redrive(from string, reasons []string) {
 		Output: terminal.Output{Now: clock.Now, Width: 80}, From: from, Reason: reasons, Rate: 1e6, Yes: true, API: w.sqs,
 	}
 	var err error
-	w.hire("operator", clock, 10*time.Minute, func(t *thread) { _, err = c.Run(t.ctx, io.Discard, io.Discard) }, func(died bool) {
-		w.count.operators++
+	w.hire(operatorName, clock, 10*time.Minute, func(t *thread) { _, err = c.Run(t.ctx, io.Discard, io.Discard) }, func(died bool) {
+		w.count["redrives"]++
 		w.traced(nil, "redriven from", from, died, err)
 	})
 }
@@ -79,10 +79,9 @@ func (w *world) skip(e *entity) {
 		i := w.newInstance()
 		order := ordering.Skip{Generation: now.Gen, Through: through, Reason: "nobody has it", By: "operator"}
 		var err error
-		w.hire("operator", i.clock, invocationTimeout, func(t *thread) {
+		w.hire(operatorName, i.clock, invocationTimeout, func(t *thread) {
 			_, err = functions.NewKeeper(w.sweeperParts(i)).Skip(t.ctx, key, e.about, order)
 		}, func(bool) {
-			w.count.operators++
 			w.traced(nil, "skipped", e.id, "through", through, err)
 		})
 	}
@@ -110,9 +109,9 @@ func (w *world) republish(e *entity) {
 	if len(requests) == 0 {
 		return
 	}
-	w.hire("operator", i.clock, invocationTimeout, func(t *thread) {
+	w.hire(operatorName, i.clock, invocationTimeout, func(t *thread) {
 		_ = (&functions.Republish{SQS: w.sqs, URL: backend.RepublishURL}).Request(t.ctx, requests)
-	}, func(bool) { w.count.operators++ })
+	}, func(bool) {})
 }
 
 // sweptWithin is less than half of the shortest park_ttl of a life: where a sweep went well that lately, no row is past its
@@ -125,19 +124,19 @@ func (w *world) expire() {
 	if now.Sub(w.sweptAt) > sweptWithin {
 		return
 	}
-	w.count.expired++
+	w.count["TTL runs"]++
 	if w.memory != nil {
 		w.memory.Expire(now)
 		return
 	}
-	w.ferry.over(func() { w.must(w.ground.backend.Expire(context.Background(), w.tables, now.Unix())) })
+	w.ferry.over(func() { w.must(w.engine.Expire(context.Background(), w.tables, now.Unix())) })
 }
 
 // forget is the TTL of rows that the producer keeps no longer, which is over as soon as they are written.
 func (w *world) forget() {
 	now := time.Now()
 	w.ferry.over(func() {
-		w.must(w.ground.backend.Expire(context.Background(), ddb.Tables{Items: w.outboxTable}, now.Add(2*time.Second).Unix()))
+		w.must(w.engine.Expire(context.Background(), ddb.Tables{Items: w.outboxTable}, now.Add(2*time.Second).Unix()))
 	})
 }
 
@@ -156,7 +155,7 @@ func (w *world) look(key ordering.Key) *ordering.Entity {
 	var e *ordering.Entity
 	w.ferry.over(func() {
 		var err error
-		e, err = w.ground.backend.Store(w.tables, nil).Entity(context.Background(), key)
+		e, err = w.engine.Store(w.tables, nil).Entity(context.Background(), key)
 		w.must(err)
 	})
 	return e

@@ -43,7 +43,7 @@ func (o *outbox) Head(ctx context.Context, key ddb.OutboxKey) (at ordering.Posit
 	fate := threadOf(ctx).pass(ctx, turn{op: "head of " + key.EntityID, lane: o.laneOf([]byte(key.EntityID)), effect: func() {
 		at, found = o.heads[historyOf(key)]
 	}})
-	if fate != noMishap {
+	if fate.spoils() {
 		return ordering.Position{}, false, fmt.Errorf("%w: %s", errLost, fate)
 	}
 	return at, found, nil
@@ -60,7 +60,7 @@ func (o *outbox) Rows(ctx context.Context, key ddb.OutboxKey, gen, first, last i
 				}
 			}
 		}})
-		if fate != noMishap {
+		if fate.spoils() {
 			yield(ddb.OutboxRow{}, fmt.Errorf("%w: %s", errLost, fate))
 			return
 		}
@@ -109,9 +109,8 @@ func (o *outbox) keep(f *fact) {
 // produce lets the producer say a fact: into its outbox, or where it has no number straight into the queue.
 func (w *world) produce(f *fact) {
 	if f.rival {
-		at := time.Duration(w.rng.IntN(300)) * time.Second
-		l := &letter{Message: events.Message{ID: "rival=" + f.eventID(), Body: f.written("rival of " + f.eventID())}, at: time.Now().Add(at)}
-		w.count.messages++
+		l := &letter{Message: events.Message{ID: "rival=" + f.eventID(), Body: f.rivalBody()}, at: time.Now().Add(f.delay / 2)}
+		w.count[messages]++
 		w.events.put(l)
 	}
 	switch {
@@ -133,8 +132,7 @@ func (w *world) writeOut(f *fact) {
 	name := fmt.Sprint("p", w.numbered)
 	w.writing[f.entity] = true
 	var err error
-	w.hire("producer", &clock{}, invocationTimeout, func(t *thread) { err = t.writeFact(t.ctx, w.outbox(w, name), f) }, func(died bool) {
-		w.count.producers++
+	w.hire(producerName, &clock{}, invocationTimeout, func(t *thread) { err = t.writeFact(t.ctx, w.outbox(w, name), f) }, func(died bool) {
 		w.writing[f.entity] = false
 		if died || err != nil {
 			w.traced(nil, "not written:", f.eventID(), err)
@@ -188,5 +186,5 @@ func (w *world) marks() {
 		}
 	}
 	i := w.newInstance()
-	w.hire("relay", i.clock, invocationTimeout, func(t *thread) { _ = w.relay(i).Marks(t.ctx, all) }, func(bool) { w.count.relays++ })
+	w.hire(relayName, i.clock, invocationTimeout, func(t *thread) { _ = w.relay(i).Marks(t.ctx, all) }, func(bool) {})
 }

@@ -33,6 +33,8 @@ type fact struct {
 	fields []field // of a partial state
 	at     time.Duration
 
+	delay time.Duration // of what comes out of order
+
 	lost   int  // so many of its messages never arrive
 	gone   bool // none of them does, and the producer has it no longer
 	never  bool // there is no event with this number
@@ -102,6 +104,7 @@ func (l *life) drawFacts(rng *rand.Rand, e *entity) {
 			if e.about.PerSource || e.about.Clock == events.ClockSource {
 				f.source = []string{"p", "q"}[rng.IntN(2)]
 			}
+			f.delay = time.Duration(rng.IntN(600)) * time.Second
 			f.drawKind(rng, l.heals)
 			f.drawFields(rng)
 			e.facts = append(e.facts, f)
@@ -207,6 +210,10 @@ func (f *fact) eventID() string {
 	return fmt.Sprintf("%s:%s:%d.%d", f.entity.id, f.source, f.gen, f.seq)
 }
 
+// rivalBody is what another event says that claims the same number. It means the same, so that it does not matter which
+// of them wins.
+func (f *fact) rivalBody() string { return f.written("rival of " + f.eventID()) }
+
 // written is the event in JSON.
 func (f *fact) written(id string) string {
 	s := f.entity.about
@@ -242,9 +249,9 @@ func (f *fact) data() string {
 		return fmt.Sprintf(`"n":"none","k":%d`, f.seq)
 	case flaky:
 		return fmt.Sprintf(`"n":%d,"k":%d,"flaky":true`, f.amount(), f.seq)
-	default:
-		return fmt.Sprintf(`"n":%d,"k":%d`, f.amount(), f.seq)
+	case plain, dropped, ignored:
 	}
+	return fmt.Sprintf(`"n":%d,"k":%d`, f.amount(), f.seq)
 }
 
 func (f *fact) value() int64 { return f.gen*100 + f.seq }

@@ -17,6 +17,7 @@ import (
 	"inorder/cmd/inorder/backend"
 	"inorder/ddb"
 	"inorder/ddb/local"
+	"inorder/functions"
 	"inorder/functions/projections"
 	"inorder/ordering"
 )
@@ -52,7 +53,7 @@ func TestSimulation(t *testing.T) {
 		}
 		return
 	}
-	all := newTally()
+	all := tally{}
 	var next atomic.Uint64
 	next.Store(*from)
 	var mu sync.Mutex
@@ -76,8 +77,8 @@ func TestSimulation(t *testing.T) {
 		t.Errorf("in all these lives there never was: %s", strings.Join(never, ", "))
 	}
 	if !t.Failed() {
-		t.Logf("proof: %s; the ten properties hold", &all)
-		t.Logf("mishaps: %v acts: %v dispositions: %v", all.mishaps, all.acts, all.dispositions)
+		t.Logf("proof: %s; the ten properties hold", all)
+		t.Logf("that is: %v", map[string]int(all))
 	}
 }
 
@@ -137,7 +138,7 @@ func newGround(t *testing.T) *ground {
 	// As on Lambda, but without the pauses, which are drawn by chance.
 	options := func(w *world) ddb.ClientOptions { return ddb.ClientOptions{Transport: w, MaxPause: time.Nanosecond} }
 	return &ground{
-		backend: b, folder: t.TempDir(),
+		engine: b, folder: t.TempDir(),
 		client: func(w *world) *ddb.Store {
 			return &ddb.Store{API: ddb.NewClient(engine.Config(), options(w)), Tables: w.tables}
 		},
@@ -165,11 +166,7 @@ func (g *ground) play(t *testing.T, s uint64, only []string) (count tally, fault
 		defer w.tablesFor()()
 	}
 	synctest.Test(t, func(*testing.T) { w.play() })
-	w.count.lives = 1
-	if l.onEngine {
-		w.count.onEngine = 1
-	}
-	w.count.effects = len(w.queues.Sent(backend.EffectsURL))
+	w.countEnd()
 	return w.count, w.faults
 }
 
@@ -177,7 +174,7 @@ var files atomic.Int64
 
 // tablesFor creates the tables of a life, and returns how they are dropped.
 func (w *world) tablesFor() (drop func()) {
-	ctx, b := context.Background(), w.ground.backend
+	ctx, b := context.Background(), w.engine
 	name := fmt.Sprintf("life-%d-%d", w.seed, files.Add(1))
 	var err error
 	w.tables, err = b.CreateTables(ctx, name)
@@ -191,3 +188,16 @@ func (w *world) tablesFor() (drop func()) {
 }
 
 var _ ordering.Upkeep = view{}
+
+// countEnd counts what a life leaves behind.
+func (w *world) countEnd() {
+	w.count[seedsPlayed] = 1
+	if w.onEngine {
+		w.count[onEngine] = 1
+	}
+	w.count["effects"] = len(w.queues.Sent(backend.EffectsURL))
+	for _, m := range w.queues.Sent(backend.QuarantineURL) {
+		mark, _ := functions.MarkOf(m)
+		w.count["quarantine: "+string(mark.Reason)]++
+	}
+}

@@ -2,83 +2,80 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"inorder/events"
 	"inorder/ordering"
 )
 
-// A tally counts what lives consist of, so that nobody need believe that anything happened in them.
-type tally struct {
-	lives, onEngine, requests, crashes, timeouts      int
-	messages, copies, lost, buried                    int
-	consumers, sweepers, relays, producers, operators int
-	escalations, weighed, effects, expired            int
-	mishaps                                           [mishapKinds]int
-	acts                                              [actKinds]int
-	dispositions                                      map[ordering.Disposition]int
+// A tally counts what lives consist of, by name, so that nobody need believe that anything happened in them.
+type tally map[string]int
+
+func (t tally) add(o tally) {
+	for name, n := range o {
+		t[name] += n
+	}
 }
 
-func newTally() tally { return tally{dispositions: map[ordering.Disposition]int{}} }
+// The names that are used in several places.
+const (
+	seedsPlayed = "seeds"
+	onEngine    = "on an engine"
+	requests    = "requests"
+	crashes     = "crashes"
+	messages    = "messages"
+	copies      = "copies"
+	lost        = "lost"
+)
 
-func (t *tally) add(o tally) {
-	for _, n := range [][2]*int{
-		{&t.lives, &o.lives}, {&t.onEngine, &o.onEngine}, {&t.requests, &o.requests}, {&t.crashes, &o.crashes}, {&t.timeouts, &o.timeouts},
-		{&t.messages, &o.messages}, {&t.copies, &o.copies}, {&t.lost, &o.lost}, {&t.buried, &o.buried},
-		{&t.consumers, &o.consumers}, {&t.sweepers, &o.sweepers}, {&t.relays, &o.relays}, {&t.producers, &o.producers}, {&t.operators, &o.operators},
-		{&t.escalations, &o.escalations}, {&t.weighed, &o.weighed}, {&t.effects, &o.effects}, {&t.expired, &o.expired},
+// must are what has to happen somewhere in some hundred lives, or they prove less than they say.
+func must() (names []string) {
+	for k := throttled; k < mishapKinds; k++ {
+		names = append(names, "mishap: "+k.String())
+	}
+	for k := range actKinds {
+		names = append(names, "act: "+k.String())
+	}
+	for _, d := range ordering.Dispositions() {
+		names = append(names, "disposition: "+d.String())
+	}
+	for _, reason := range []events.Reason{
+		events.ProjectionError, events.ParkExpired, events.OldGeneration, events.Conflict, events.Skipped, events.NotJSON, events.NoRoute, events.BadOrderKey,
 	} {
-		*n[0] += *n[1]
+		names = append(names, "quarantine: "+string(reason))
 	}
-	for i, n := range o.mishaps {
-		t.mishaps[i] += n
+	for _, who := range []string{consumerName, sweeperName, relayName, producerName, operatorName} {
+		names = append(names, who, who+" died")
 	}
-	for i, n := range o.acts {
-		t.acts[i] += n
-	}
-	for d, n := range o.dispositions {
-		t.dispositions[d] += n
-	}
+	return append(names, onEngine, requests, crashes, messages, copies, lost, "timeouts", "dead letters", "overlapping receives", "escalations",
+		"void: "+string(events.Expired), "void: "+string(events.NeverExisted), "marks", "TTL runs", "effects", "costs compared", "redrives")
 }
 
 // tame lists what never happened and should have.
-func (t *tally) tame() (never []string) {
-	for k := throttled; k < mishapKinds; k++ {
-		if t.mishaps[k] == 0 {
-			never = append(never, k.String())
-		}
-	}
-	for k := range actKinds {
-		if t.acts[k] == 0 {
-			never = append(never, k.String())
-		}
-	}
-	for _, d := range ordering.Dispositions() {
-		if t.dispositions[d] == 0 {
-			never = append(never, d.String())
-		}
-	}
-	for name, n := range map[string]int{
-		"lost": t.lost, "copies": t.copies, "dead letters": t.buried, "escalations": t.escalations, "timeouts": t.timeouts,
-		"costs compared": t.weighed, "effects": t.effects, "TTL": t.expired, "producers": t.producers, "lives on an engine": t.onEngine,
-	} {
-		if n == 0 {
-			never = append(never, name)
-		}
-	}
-	return never
+func (t tally) tame() []string {
+	return slices.DeleteFunc(must(), func(name string) bool { return t[name] > 0 })
 }
 
-func (t *tally) String() string {
-	faults := 0
-	for _, n := range t.mishaps {
-		faults += n
+// sum adds up what begins with a prefix.
+func (t tally) sum(prefix string) (n int) {
+	for name, of := range t {
+		if strings.HasPrefix(name, prefix) {
+			n += of
+		}
 	}
-	return fmt.Sprintf("%s seeds (%s on an engine): %s messages, %s of them copies and %s lost; %s invocations of consumers, %s of sweepers, "+
-		"%s of relays, %s of producers and %s of operators; %s requests, %s mishaps, %s crashes, %s timeouts",
-		thousands(t.lives), thousands(t.onEngine), thousands(t.messages), thousands(t.copies), thousands(t.lost),
-		thousands(t.consumers), thousands(t.sweepers), thousands(t.relays), thousands(t.producers), thousands(t.operators),
-		thousands(t.requests), thousands(faults), thousands(t.crashes), thousands(t.timeouts))
+	return n
+}
+
+// String is one line.
+func (t tally) String() string {
+	n := func(name string) string { return thousands(t[name]) }
+	return fmt.Sprintf("%s seeds (%s on an engine): %s messages, %s of them copies, %s lost; %s invocations of consumers, %s of sweepers, "+
+		"%s of relays, %s of producers, %s of operators; %s requests, %s mishaps, %s crashes",
+		n(seedsPlayed), n(onEngine), n(messages), n(copies), n(lost),
+		n(consumerName), n(sweeperName), n(relayName), n(producerName), n(operatorName),
+		n(requests), thousands(t.sum("mishap: ")), n(crashes))
 }
 
 func thousands(n int) string {

@@ -12,6 +12,7 @@ import (
 // counts then.
 type thread struct {
 	*world
+	what   string // one of the names below
 	name   string
 	number int
 	ctx    context.Context
@@ -26,6 +27,15 @@ type thread struct {
 	stale     map[int]bool    // lanes that another machine has written since this one did
 	finish    func(died bool) // called by the scheduler once it is over
 }
+
+// What threads are runs of.
+const (
+	consumerName = "consumer"
+	sweeperName  = "sweeper"
+	relayName    = "relay"
+	producerName = "producer"
+	operatorName = "operator"
+)
 
 type cost struct{ writes, reads int64 }
 
@@ -122,7 +132,7 @@ func (w *world) serve(u *turn) {
 	w.mu.Lock()
 	w.turns = slices.DeleteFunc(w.turns, func(other *turn) bool { return other == u })
 	w.mu.Unlock()
-	w.count.requests++
+	w.count[requests]++
 	w.traced(u.by, u.op, w.laneName(u.lane), m.kind)
 	if m.kind != noMishap {
 		u.by.disturbed = true
@@ -135,24 +145,20 @@ func (w *world) serve(u *turn) {
 	}
 	spent := u.by.cost[u.lane]
 	u.by.cost[u.lane] = cost{spent.writes + u.cost.writes, spent.reads + u.cost.reads}
-	switch m.kind {
-	case noMishap, jump, internalDone, unanswered, diesAfter:
-		u.effect()
-	case lateDone, diesLate:
+	switch happens := mishaps[m.kind]; {
+	case happens.late:
 		w.late = append(w.late, late{time.Now().Add(m.by), u.op, u.effect})
-	default:
+	case happens.done:
+		u.effect()
 	}
-	switch {
-	case m.kind == jump:
+	if m.kind == jump {
 		u.by.clock.off += m.by
-		u.fate <- noMishap
-	case m.kind.deadly():
-		w.count.crashes++
-		w.kill(u.by)
-		u.fate <- m.kind
-	default:
-		u.fate <- m.kind
 	}
+	if mishaps[m.kind].deadly {
+		w.count[crashes]++
+		w.kill(u.by)
+	}
+	u.fate <- m.kind
 	w.collect()
 }
 
@@ -167,7 +173,7 @@ func (w *world) mishapOf(u *turn) mishap {
 			continue
 		}
 		u.slowed = m.kind == slow
-		w.count.mishaps[m.kind]++
+		w.count["mishap: "+m.kind.String()]++
 		return m
 	}
 	return mishap{}

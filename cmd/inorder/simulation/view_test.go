@@ -22,21 +22,20 @@ func ask[T any](ctx context.Context, v view, op string, lane int, c cost, do fun
 	var none, answer T
 	var err error
 	u := turn{op: op, lane: lane, cost: c, effect: func() { answer, err = do() }}
-	switch fate := threadOf(ctx).pass(ctx, u); fate {
-	case throttled:
+	fate := threadOf(ctx).pass(ctx, u)
+	switch happens := mishaps[fate]; {
+	case happens.error == "throttle":
 		return none, ordering.ErrThrottled
-	case contended:
+	case happens.error == "busy":
 		return none, ordering.ErrContended
-	case noMishap:
-		return answer, err
-	case diesBefore, diesAfter, diesLate:
+	case happens.deadly:
 		return none, errDead
-	default:
-		if ctx.Err() != nil {
-			return none, ctx.Err()
-		}
+	case ctx.Err() != nil:
+		return none, ctx.Err()
+	case happens.silent, happens.error != "":
 		return none, fmt.Errorf("%w: %s", errLost, fate)
 	}
+	return answer, err
 }
 
 func (v view) write(ctx context.Context, op string, key ordering.Key, items int64, do func() error) error {

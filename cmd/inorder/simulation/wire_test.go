@@ -30,28 +30,28 @@ func (w *world) RoundTrip(request *http.Request) (*http.Response, error) {
 	u := turn{op: operation, text: string(body), lane: w.laneOf(body)}
 	u.cost.writes, u.cost.reads = backend.Cost(operation, body)
 	var response *http.Response
-	u.effect = func() { response, err = w.carry(request, operation, body, toQueue) }
-	named, busy := operation, "busy"
-	if toQueue {
-		named, busy = backend.SendOperation, "internal"
-	}
-	switch fate := t.pass(request.Context(), u); fate {
-	case throttled:
-		return backend.Fail(request, "throttle", named, body)
-	case internal, internalDone:
-		return backend.Fail(request, "internal", named, body)
-	case denied:
-		return backend.Fail(request, "denied", named, body)
-	case contended:
-		return backend.Fail(request, busy, named, body)
-	case unheard, unanswered, lateDone: // until the client gives up
+	u.effect = func() { response, err = w.carry(request, operation, body, toQueue) } //nolint:bodyclose // the client closes it
+	switch happens := mishaps[t.pass(request.Context(), u)]; {
+	case happens.deadly:
+		return nil, errDead
+	case happens.silent: // until the client gives up
 		<-request.Context().Done()
 		return nil, request.Context().Err()
-	case diesBefore, diesAfter, diesLate:
-		return nil, errDead
-	default:
-		return response, err
+	case happens.error != "":
+		return failed(request, happens.error, operation, body, toQueue)
 	}
+	return response, err
+}
+
+// failed is an error as the service words it. Queues know no transactions, and call all ways to send one.
+func failed(request *http.Request, failure, operation string, body []byte, toQueue bool) (*http.Response, error) {
+	if toQueue {
+		operation = backend.SendOperation
+	}
+	if toQueue && failure == "busy" {
+		failure = "internal"
+	}
+	return backend.Fail(request, failure, operation, body)
 }
 
 // carry is the request itself. The scheduler calls it.
@@ -67,7 +67,7 @@ func (w *world) carry(request *http.Request, operation string, body []byte, toQu
 	var response *http.Response
 	var answer []byte
 	w.ferry.over(func() {
-		if response, err = local.Transport().RoundTrip(again); err != nil {
+		if response, err = local.Transport().RoundTrip(again); err != nil { //nolint:bodyclose // below
 			return
 		}
 		answer, err = io.ReadAll(response.Body)

@@ -26,11 +26,11 @@ var begin = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // A ground is where lives play: an engine that they share, and a folder for what the operator's commands read.
 type ground struct {
-	backend *backend.Backend
-	client  func(*world) *ddb.Store // over the life's wire
-	outbox  func(*world, string) *ddb.Outbox
-	folder  string
-	trace   bool
+	engine *backend.Backend
+	client func(*world) *ddb.Store // over the life's wire
+	outbox func(*world, string) *ddb.Outbox
+	folder string
+	trace  bool
 	// plant, where it is set, puts a fault between the functions and their store in memory.
 	plant func(ordering.Upkeep) ordering.Upkeep
 }
@@ -100,7 +100,7 @@ func newWorld(l *life, g *ground, f *ferry) *world {
 		life: l, ground: g, ferry: f, rng: rand.New(rand.NewPCG(l.seed, 2)), commonLane: 6,
 		streamed: map[string]bool{}, byBody: map[string]*fact{}, ended: map[*fact]bool{}, writing: map[*entity]bool{},
 		acknowledged: map[*fact]time.Time{}, lastWord: map[string]ordering.Outcome{}, redriven: map[string]int{}, wrong: map[string]bool{}, gaps: map[string]string{}, lastWriter: map[int]*clock{},
-		count: newTally(),
+		count: tally{},
 	}
 	w.asked = make([]int, w.commonLane+1)
 	w.events = &mailbox{url: backend.SourceURL, hiddenFor: l.visibility, maxReceives: l.maxReceives}
@@ -150,7 +150,7 @@ func (w *world) traced(t *thread, what ...any) {
 // hire starts a thread, which does nothing before its first turn.
 func (w *world) hire(name string, clock *clock, limit time.Duration, work func(t *thread), finish func(died bool)) *thread {
 	w.numbered++
-	t := &thread{world: w, name: fmt.Sprint(name, " ", w.numbered), number: w.numbered, clock: clock, began: time.Now(), cost: map[int]cost{}, stale: map[int]bool{}, finish: finish}
+	t := &thread{world: w, what: name, name: fmt.Sprint(name, " ", w.numbered), number: w.numbered, clock: clock, began: time.Now(), cost: map[int]cost{}, stale: map[int]bool{}, finish: finish}
 	ctx, end := context.WithTimeout(context.Background(), limit)
 	t.ctx, t.end = context.WithValue(ctx, threadKey{}, t), end
 	if len(w.threads) > 0 {
@@ -181,9 +181,13 @@ func (w *world) reap() {
 		case over:
 			w.threads = slices.DeleteFunc(w.threads, func(other *thread) bool { return other == t })
 			t.end()
+			w.count[t.what]++
+			if died {
+				w.count[t.what+" died"]++
+			}
 			t.finish(died || late)
 		case late:
-			w.count.timeouts++
+			w.count["timeouts"]++
 			w.kill(t)
 		}
 	}
@@ -216,7 +220,7 @@ func (w *world) trouble() {
 			break
 		}
 		w.steps++
-		if w.wild[w.steps/stretch] {
+		if w.isWild() {
 			w.wildStep()
 		} else {
 			w.orderlyStep()
@@ -227,6 +231,9 @@ func (w *world) trouble() {
 		a.at = 0
 	}
 }
+
+// isWild reports whether anybody may be next.
+func (w *world) isWild() bool { return !w.calm && w.wild[w.steps/stretch] }
 
 // begin starts what is due.
 func (w *world) begin() {
@@ -292,7 +299,7 @@ func (w *world) sleepOn() {
 func (w *world) wildStep() {
 	ready := w.waiting()
 	switch draw := w.rng.IntN(12); {
-	case draw == 0 && w.running("consumer") < 4 && w.consume(1+w.rng.IntN(10)):
+	case draw == 0 && w.running(consumerName) < 4 && w.consume(1+w.rng.IntN(10)):
 	case draw == 1 && (w.relayRows() || w.relayRequests()):
 	case draw == 2 && len(w.threads) > 0:
 		time.Sleep([]time.Duration{time.Millisecond, 40 * time.Millisecond, 700 * time.Millisecond, 4 * time.Second}[w.rng.IntN(4)])
@@ -306,7 +313,7 @@ func (w *world) wildStep() {
 
 func (w *world) running(name string) (n int) {
 	for _, t := range w.threads {
-		if len(t.name) > len(name) && t.name[:len(name)] == name {
+		if t.what == name {
 			n++
 		}
 	}
