@@ -24,22 +24,30 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	}
-	c := mustParse(f, readFile(f, "streams.yaml")+`
-  - {name: rest, types: ["*"], mode: state, clock: entity, entity: data.id, order: {by: text, path: data.rev}}
-`)
+	c := fuzzConfig(f)
 	f.Fuzz(func(t *testing.T, body, version, typ string) {
 		m := Message{Body: body}
 		if version != "" {
 			m.Attributes = map[string]Attribute{"ce-specversion": {Text: version}, "ce_type": {Text: typ}, "ce-sequence": {Text: "1"}}
 		}
-		first, second := c.Decode(m, decodeNow), c.Decode(m, decodeNow)
-		if len(first) == 0 || !reflect.DeepEqual(first, second) {
-			t.Fatalf("%+v\n%+v", first, second)
+		first := c.Decode(m, decodeNow)
+		if len(first) == 0 {
+			t.Fatal("it says nothing")
 		}
 		for _, d := range first {
 			checkDecoded(t, d)
 		}
+		if second := c.Decode(m, decodeNow); !reflect.DeepEqual(allSeen(first), allSeen(second)) {
+			t.Fatalf("%+v\n%+v", first, second)
+		}
 	})
+}
+
+// fuzzConfig takes whatever has an entity and a key.
+func fuzzConfig(t testing.TB) *Config {
+	return mustParse(t, readFile(t, "streams.yaml")+`
+  - {name: rest, types: ["*"], mode: state, clock: entity, entity: data.id, order: {by: text, path: data.rev}}
+`)
 }
 
 func checkDecoded(t *testing.T, d Decoded) {
@@ -123,13 +131,13 @@ func FuzzStreams(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := ParseStreams([]byte(text), Options{Projections: []string{"running_total"}})
-		again, errAgain := ParseStreams([]byte(text), Options{Projections: []string{"running_total"}})
-		if !reflect.DeepEqual(err, errAgain) || !reflect.DeepEqual(c, again) {
+		c, err := parseFuzzed(text)
+		if again, errAgain := parseFuzzed(text); !reflect.DeepEqual(err, errAgain) || !reflect.DeepEqual(c, again) {
 			t.Fatalf("%v\n%v", err, errAgain)
 		}
 		if err == nil {
 			checkConfig(t, c)
+			checkFormOfFile(t, c, text)
 			return
 		}
 		var faults Faults
@@ -142,6 +150,25 @@ func FuzzStreams(f *testing.F) {
 			}
 		}
 	})
+}
+
+func parseFuzzed(text string) (*Config, error) {
+	return ParseStreams([]byte(text), Options{Projections: []string{"running_total"}})
+}
+
+// checkFormOfFile: what stands around the rules, and how lines end, is nothing of them.
+func checkFormOfFile(t *testing.T, c *Config, text string) {
+	t.Helper()
+	text = strings.TrimPrefix(text, byteOrderMark)
+	for what, other := range map[string]string{
+		"a mark in front": byteOrderMark + text,
+		"a comment":       "# a comment\n" + text,
+		"a line more":     text + "\n",
+	} {
+		if again, err := parseFuzzed(other); err != nil || !reflect.DeepEqual(c, again) {
+			t.Fatalf("with %s: %v\n%q", what, err, text)
+		}
+	}
 }
 
 func checkConfig(t *testing.T, c *Config) {
