@@ -51,11 +51,14 @@ const (
 	attrEscalateAt  = "_escalate_at"
 )
 
+// bookkeeping is about how many attributes an entity has beside its state.
+const bookkeeping = 16
+
 // encodeEntity writes an entity as an item: what is not the zero value, and the cursor of a step or delta entity also
 // where it is 0, because conditions compare it.
 func encodeEntity(key ordering.Key, e *ordering.Entity) (item, error) {
 	pk := EntityPK(key)
-	out, err := encodeState(e.State)
+	out, err := encodeBeside(bookkeeping, e.State)
 	if err != nil {
 		return nil, err
 	}

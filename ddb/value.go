@@ -47,8 +47,11 @@ func encodeList(list []any) (types.AttributeValue, error) {
 	return &types.AttributeValueMemberL{Value: out}, nil
 }
 
-func encodeState(state map[string]any) (item, error) {
-	out := make(item, len(state))
+func encodeState(state map[string]any) (item, error) { return encodeBeside(0, state) }
+
+// encodeBeside is a state in an item that has room for some attributes more.
+func encodeBeside(more int, state map[string]any) (item, error) {
+	out := make(item, more+len(state))
 	for name, v := range state {
 		field, err := encodeValue(v)
 		if err != nil {
