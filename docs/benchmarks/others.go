@@ -107,7 +107,7 @@ func parseSweep(out string) (rows [][]string) {
 }
 
 // coldLine is a row of the test's table: the function, its size, and shortest, median and longest of each of five times.
-var coldLine = regexp.MustCompile(`(?m)^(consumer|sweeper|relay) +([0-9.]+)((?: +[0-9.]+){15})$`)
+var coldLine = regexp.MustCompile(`(?m)^ *(consumer|sweeper|relay) +([0-9.]+)((?: +[0-9.]+){15})$`)
 
 func parseColdStarts(out string) (rows [][]string) {
 	for _, line := range coldLine.FindAllStringSubmatch(out, -1) {

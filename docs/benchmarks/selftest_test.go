@@ -196,7 +196,7 @@ func TestOthersAreParsed(t *testing.T) {
 	if rows := parseSweep("    sweep_cost_test.go:72: 20 calls\n"); len(rows) != 1 || rows[0][1] != "20 calls" {
 		t.Error(rows)
 	}
-	line := "consumer      4.20    10.0  11.0   12.0    8.0   9.0   10.0    1.0   2.0    3.0    0.5   0.6    0.7   20.0  21.0   22.0\n"
+	line := "    consumer      4.20    10.0  11.0   12.0    8.0   9.0   10.0    1.0   2.0    3.0    0.5   0.6    0.7   20.0  21.0   22.0\n"
 	if rows := parseColdStarts(line); len(rows) != 1 || !strings.Contains(rows[0][1], "request 11.0 ms, first invocation 2.0 ms, a warm one 0.6 ms") {
 		t.Error(rows)
 	}
