@@ -22,8 +22,23 @@ func (w *world) check() {
 		for _, key := range e.keys() {
 			w.checkHistory(e, key, histories[key])
 		}
+		for _, f := range e.facts {
+			w.checkTold(f)
+		}
 	}
 	w.checkQuarantine()
+}
+
+// checkTold asks whether whoever wrote an event said so: where no invocation died of it and none gave it back, one delivery
+// at least is more than a duplicate. An answer that was lost is no excuse, for a write is recognised by its token.
+func (w *world) checkTold(f *fact) {
+	all := w.said[f]
+	if len(all) == 0 || w.untold[f] || f.rival || f.entity.about.StartAny {
+		return
+	}
+	if !slices.ContainsFunc(all, func(d ordering.Disposition) bool { return d != ordering.Duplicate }) {
+		w.fault("Conservation", "all that was said of %s is that it is a duplicate, %d times", f.eventID(), len(all))
+	}
 }
 
 func (w *world) checkHistory(e *entity, key ordering.Key, facts []*fact) {
@@ -254,6 +269,9 @@ func (w *world) checkConservation(i *instance, batch []*letter) {
 		consumed += n
 	}
 	i.lines.Reset()
+	if len(i.outcomes) != len(batch) {
+		w.fault("Conservation", "%d outcomes of %d messages", len(i.outcomes), len(batch))
+	}
 	if said != consumed || int(consumed) != len(batch) {
 		w.fault("Conservation", "%d messages, %v consumed, and %v dispositions", len(batch), consumed, said)
 	}

@@ -39,7 +39,7 @@ func (w *world) parts(i *instance) functions.Parts {
 			i.tokens++
 			return fmt.Sprintf("t%d-%d", i.number, i.tokens)
 		},
-		Observe: func(m events.Message, outcomes []ordering.Outcome) { i.outcomes[m.ID] = outcomes },
+		Observe: func(_ events.Message, outcomes []ordering.Outcome) { i.outcomes = append(i.outcomes, outcomes) },
 	}
 }
 
@@ -52,8 +52,8 @@ func pause(ctx context.Context, d time.Duration) {
 
 // upkeep is the store as the functions have it.
 func (w *world) upkeep() ordering.Upkeep {
-	if w.onEngine {
-		return w.client(w)
+	if w.site != nil {
+		return w.store()
 	}
 	var store ordering.Upkeep = w.memory
 	if w.plant != nil {
@@ -68,7 +68,7 @@ func (w *world) sweeperParts(i *instance) functions.SweeperParts {
 
 func (w *world) newInstance() *instance {
 	w.numbered++
-	return &instance{number: w.numbered, clock: &clock{}, outcomes: map[string][]ordering.Outcome{}}
+	return &instance{number: w.numbered, clock: &clock{}}
 }
 
 // consume starts an invocation of a consumer with at most so many messages, and reports whether there are any.
@@ -99,6 +99,9 @@ func (w *world) consume(most int) bool {
 		}
 		if died {
 			w.traced(t, "died")
+			for _, l := range batch {
+				w.untold[l.fact] = true
+			}
 			return
 		}
 		w.consumed(t, i, batch, out, err)
@@ -138,16 +141,22 @@ func (w *world) consumed(t *thread, i *instance, batch []*letter, out awsevents.
 		return
 	}
 	w.checkConservation(i, batch)
+	if len(i.outcomes) != len(batch) {
+		return // and that was told
+	}
+	for n, o := range i.outcomes {
+		w.traced(t, batch[n].ID, "is", o[0].Disposition, o[0].Reason, o[0].Err)
+	}
 	w.checkFrugality(t, i, batch)
 	for n, ok := range acked(batch, out.BatchItemFailures) {
 		l := batch[n]
-		outcomes := i.outcomes[l.ID]
+		outcomes := i.outcomes[n]
 		for _, o := range outcomes {
 			w.count["disposition: "+o.Disposition.String()]++
 			if ok != o.Disposition.Ack() {
 				w.fault("NoSilentLoss", "%s is %s, and acknowledged: %t", l.ID, o.Disposition, ok)
 			}
-			w.lastWord[l.ID] = o
+			w.said[l.fact] = append(w.said[l.fact], o.Disposition)
 		}
 		if !ok {
 			continue
@@ -162,12 +171,7 @@ func (w *world) consumed(t *thread, i *instance, batch []*letter, out awsevents.
 			}
 		}
 	}
-	for _, l := range batch {
-		if o := i.outcomes[l.ID]; len(o) > 0 {
-			w.traced(t, l.ID, "is", o[0].Disposition, o[0].Reason, o[0].Err)
-		}
-	}
-	i.outcomes = map[string][]ordering.Outcome{}
+	i.outcomes = nil
 }
 
 // bury moves messages into the dead-letter queue.
@@ -227,8 +231,8 @@ func (w *world) relay(i *instance) *functions.Relay {
 		Streams: w.config, SQS: w.sqs, EventsURL: backend.SourceURL, RepublishURL: backend.RepublishURL,
 		MarkDelay: markDelay, Metrics: io.Discard, Now: i.clock.Now, Parallel: 1,
 	}
-	if w.onEngine {
-		p.Outbox = w.outbox(w, fmt.Sprint("r", i.number))
+	if w.site != nil {
+		p.Outbox = w.outbox(fmt.Sprint("r", i.number))
 	} else {
 		p.Outbox = &w.told
 	}

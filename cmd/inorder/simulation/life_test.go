@@ -7,16 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"inorder/ddb/local"
 	"inorder/events"
 )
 
 // A life is all that a seed decides beforehand. What it consists of are elements, each with a name: every one of them may
 // be left out, and what remains is a life, too.
 type life struct {
-	seed     uint64
-	onEngine bool
-	text     string // streams.yaml
-	config   *events.Config
+	seed   uint64
+	engine string // where its tables are; empty: in memory
+	text   string // streams.yaml
+	config *events.Config
 
 	heals    bool // events get lost, and sweeper, relay and operator make up for it; else nobody answers the sweeper
 	entities []*entity
@@ -65,10 +66,27 @@ const (
 	troubleFor   = 150 * time.Minute
 )
 
+// One life in so many plays on an engine, where a request takes a hundred times as long, and one of so many of those on
+// minidyn.
+const (
+	engineEvery  = 8
+	minidynEvery = 4
+)
+
+func engineOf(seed uint64) string {
+	switch {
+	case seed%engineEvery != 0:
+		return ""
+	case seed/engineEvery%minidynEvery == 0:
+		return local.Minidyn
+	}
+	return local.Dynoxide
+}
+
 // newLife draws a life. only, where it is not nil, says which elements it keeps.
 func newLife(seed uint64, only []string) *life {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	l := &life{seed: seed, onEngine: seed%engineEvery == 0, wild: map[int]bool{}}
+	l := &life{seed: seed, engine: engineOf(seed), wild: map[int]bool{}}
 	l.heals = rng.IntN(3) > 0
 	l.visibility = []time.Duration{3 * time.Second, 20 * time.Second, 3 * time.Minute}[rng.IntN(3)]
 	l.maxReceives = []int{3, 5, 30}[rng.IntN(3)]

@@ -129,14 +129,14 @@ func (w *world) expire() {
 		w.memory.Expire(now)
 		return
 	}
-	w.ferry.over(func() { w.must(w.engine.Expire(context.Background(), w.tables, now.Unix())) })
+	w.ferry.over(func() { w.must(w.backend.Expire(context.Background(), w.tables, now.Unix())) })
 }
 
 // forget is the TTL of rows that the producer keeps no longer, which is over as soon as they are written.
 func (w *world) forget() {
 	now := time.Now()
 	w.ferry.over(func() {
-		w.must(w.engine.Expire(context.Background(), ddb.Tables{Items: w.outboxTable}, now.Add(2*time.Second).Unix()))
+		w.must(w.backend.Expire(context.Background(), ddb.Tables{Items: w.outboxTable}, now.Add(2*time.Second).Unix()))
 	})
 }
 
@@ -155,7 +155,7 @@ func (w *world) look(key ordering.Key) *ordering.Entity {
 	var e *ordering.Entity
 	w.ferry.over(func() {
 		var err error
-		e, err = w.engine.Store(w.tables, nil).Entity(context.Background(), key)
+		e, err = w.backend.Store(w.tables, nil).Entity(context.Background(), key)
 		w.must(err)
 	})
 	return e

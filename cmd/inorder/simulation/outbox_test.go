@@ -117,7 +117,7 @@ func (w *world) produce(f *fact) {
 	case f.entity.about.Order.By != events.BySeq:
 		w.post(backend.SourceURL, events.Message{Body: f.body, Attributes: someAttributes})
 		w.collect()
-	case !w.onEngine:
+	case w.site == nil:
 		w.told.keep(f)
 	default:
 		w.writeOut(f)
@@ -132,7 +132,7 @@ func (w *world) writeOut(f *fact) {
 	name := fmt.Sprint("p", w.numbered)
 	w.writing[f.entity] = true
 	var err error
-	w.hire(producerName, &clock{}, invocationTimeout, func(t *thread) { err = t.writeFact(t.ctx, w.outbox(w, name), f) }, func(died bool) {
+	w.hire(producerName, &clock{}, invocationTimeout, func(t *thread) { err = t.writeFact(t.ctx, w.outbox(name), f) }, func(died bool) {
 		w.writing[f.entity] = false
 		if died || err != nil {
 			w.traced(nil, "not written:", f.eventID(), err)

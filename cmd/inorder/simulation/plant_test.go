@@ -53,7 +53,6 @@ func TestAFaultIsFoundAndMadeSmall(t *testing.T) {
 		{"markers are left out", func(s ordering.Upkeep) ordering.Upkeep { return forgetful{s} }, "DeltaSum", 4},
 	} {
 		t.Run(planted.name, func(t *testing.T) {
-			g := *g
 			g.plant = planted.plant
 			s, faults := g.find(t)
 			if len(faults) == 0 {

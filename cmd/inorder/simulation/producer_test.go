@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"inorder/ddb/local"
 	"inorder/events"
 	"inorder/ordering"
 )
@@ -84,11 +85,22 @@ const trail = "trail"
 func (l *life) drawEntities(rng *rand.Rand) {
 	n := 1 + rng.IntN(6)
 	for i := range n {
-		s := l.config.Streams[rng.IntN(len(l.config.Streams))]
+		s := l.pickStream(rng)
 		e := &entity{name: fmt.Sprintf("e%d", i), id: fmt.Sprintf("e%d-%s", i, s.Name), lane: i, about: s}
 		l.drawFacts(rng, e)
 		l.entities = append(l.entities, e)
 	}
+}
+
+// onMinidyn are the streams that minidyn can keep: it is not exact with numbers and has no partial states.
+var onMinidyn = []string{"whole", "step", "loud", "go", "joins"}
+
+func (l *life) pickStream(rng *rand.Rand) *events.Stream {
+	at := rng.IntN(1000)
+	if l.engine == local.Minidyn {
+		return l.config.Stream(onMinidyn[at%len(onMinidyn)])
+	}
+	return l.config.Streams[at%len(l.config.Streams)]
 }
 
 func (l *life) drawFacts(rng *rand.Rand, e *entity) {
@@ -169,7 +181,7 @@ func (l *life) drawFate(rng *rand.Rand, e *entity, f *fact) {
 		f.lost = 1 + rng.IntN(3)
 	case draw == 2 && may && counts && f.kind != broken && !f.rival:
 		f.gone = true
-	case draw == 3 && may && counts && f.kind != broken && !f.rival && !l.onEngine:
+	case draw == 3 && may && counts && f.kind != broken && !f.rival && l.engine == "":
 		f.never = true
 	}
 }

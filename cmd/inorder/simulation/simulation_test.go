@@ -1,25 +1,15 @@
 package simulation
 
 import (
-	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"inorder/cmd/inorder/backend"
-	"inorder/ddb"
-	"inorder/ddb/local"
-	"inorder/functions"
 	"inorder/functions/projections"
-	"inorder/ordering"
 )
 
 var (
@@ -29,9 +19,6 @@ var (
 	only  = flag.String("only", "", "of its elements play only these")
 	trace = flag.Bool("trace", false, "print what happens")
 )
-
-// engineEvery: one life in so many plays on the engine, where a request takes a hundred times as long.
-const engineEvery = 8
 
 func init() {
 	projections.Register(trail, trailing(func() bool { return true })) // for the operator's commands, which only look at events
@@ -126,78 +113,4 @@ func (g *ground) smallest(t *testing.T, s uint64, faults []string) (rest, still 
 func propertyOf(fault string) string {
 	property, _, _ := strings.Cut(fault, ":")
 	return property
-}
-
-func newGround(t *testing.T) *ground {
-	t.Helper()
-	engine := local.ForTest(t, local.Dynoxide)
-	b, err := backend.Open(t.Context(), backend.Choice{Endpoint: engine.Endpoint}, t.Output())
-	if err != nil {
-		t.Fatal(err)
-	}
-	// As on Lambda, but without the pauses, which are drawn by chance.
-	options := func(w *world) ddb.ClientOptions { return ddb.ClientOptions{Transport: w, MaxPause: time.Nanosecond} }
-	return &ground{
-		engine: b, folder: t.TempDir(),
-		client: func(w *world) *ddb.Store {
-			return &ddb.Store{API: ddb.NewClient(engine.Config(), options(w)), Tables: w.tables}
-		},
-		outbox: func(w *world, name string) *ddb.Outbox {
-			n := 0
-			return &ddb.Outbox{
-				API: ddb.NewClient(engine.Config(), options(w)), Table: w.outboxTable, Now: time.Now,
-				Wait:     func(ctx context.Context, round int) { pause(ctx, time.Duration(round+1)*time.Millisecond) },
-				NewToken: func() string { n++; return fmt.Sprint(name, "-", n) },
-			}
-		},
-	}
-}
-
-// play plays one life, in a bubble of its own, and says what is wrong at its end.
-func (g *ground) play(t *testing.T, s uint64, only []string) (count tally, faults []string) {
-	l := newLife(s, only)
-	f := newFerry()
-	defer f.close()
-	w := newWorld(l, g, f)
-	w.file = filepath.Join(g.folder, fmt.Sprintf("%d-%d.yaml", s, files.Add(1)))
-	w.must(os.WriteFile(w.file, []byte(l.text), 0o600))
-	defer os.Remove(w.file)
-	if l.onEngine {
-		defer w.tablesFor()()
-	}
-	synctest.Test(t, func(*testing.T) { w.play() })
-	w.countEnd()
-	return w.count, w.faults
-}
-
-var files atomic.Int64
-
-// tablesFor creates the tables of a life, and returns how they are dropped.
-func (w *world) tablesFor() (drop func()) {
-	ctx, b := context.Background(), w.engine
-	name := fmt.Sprintf("life-%d-%d", w.seed, files.Add(1))
-	var err error
-	w.tables, err = b.CreateTables(ctx, name)
-	w.must(err)
-	w.outboxTable = name + "-outbox"
-	w.must(b.CreateOutbox(ctx, w.outboxTable))
-	return func() {
-		w.must(b.DropTables(ctx, w.tables))
-		w.must(b.DropOutbox(ctx, w.outboxTable))
-	}
-}
-
-var _ ordering.Upkeep = view{}
-
-// countEnd counts what a life leaves behind.
-func (w *world) countEnd() {
-	w.count[seedsPlayed] = 1
-	if w.onEngine {
-		w.count[onEngine] = 1
-	}
-	w.count["effects"] = len(w.queues.Sent(backend.EffectsURL))
-	for _, m := range w.queues.Sent(backend.QuarantineURL) {
-		mark, _ := functions.MarkOf(m)
-		w.count["quarantine: "+string(mark.Reason)]++
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"inorder/ddb/local"
 	"inorder/events"
 	"inorder/ordering"
 )
@@ -22,7 +23,8 @@ func (t tally) add(o tally) {
 // The names that are used in several places.
 const (
 	seedsPlayed = "seeds"
-	onEngine    = "on an engine"
+	onDynoxide  = "on " + local.Dynoxide
+	onMini      = "on " + local.Minidyn
 	requests    = "requests"
 	crashes     = "crashes"
 	messages    = "messages"
@@ -49,7 +51,7 @@ func must() (names []string) {
 	for _, who := range []string{consumerName, sweeperName, relayName, producerName, operatorName} {
 		names = append(names, who, who+" died")
 	}
-	return append(names, onEngine, requests, crashes, messages, copies, lost, "timeouts", "dead letters", "overlapping receives", "escalations",
+	return append(names, onDynoxide, onMini, requests, crashes, messages, copies, lost, "timeouts", "dead letters", "overlapping receives", "escalations",
 		"void: "+string(events.Expired), "void: "+string(events.NeverExisted), "marks", "TTL runs", "effects", "costs compared", "redrives")
 }
 
@@ -71,9 +73,9 @@ func (t tally) sum(prefix string) (n int) {
 // String is one line.
 func (t tally) String() string {
 	n := func(name string) string { return thousands(t[name]) }
-	return fmt.Sprintf("%s seeds (%s on an engine): %s messages, %s of them copies, %s lost; %s invocations of consumers, %s of sweepers, "+
+	return fmt.Sprintf("%s seeds (%s of them on dynoxide, %s on minidyn): %s messages, %s of them copies, %s lost; %s invocations of consumers, %s of sweepers, "+
 		"%s of relays, %s of producers, %s of operators; %s requests, %s mishaps, %s crashes",
-		n(seedsPlayed), n(onEngine), n(messages), n(copies), n(lost),
+		n(seedsPlayed), n(onDynoxide), n(onMini), n(messages), n(copies), n(lost),
 		n(consumerName), n(sweeperName), n(relayName), n(producerName), n(operatorName),
 		n(requests), thousands(t.sum("mishap: ")), n(crashes))
 }

@@ -24,22 +24,12 @@ import (
 // begin is when every life begins.
 var begin = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// A ground is where lives play: an engine that they share, and a folder for what the operator's commands read.
-type ground struct {
-	engine *backend.Backend
-	client func(*world) *ddb.Store // over the life's wire
-	outbox func(*world, string) *ddb.Outbox
-	folder string
-	trace  bool
-	// plant, where it is set, puts a fault between the functions and their store in memory.
-	plant func(ordering.Upkeep) ordering.Upkeep
-}
-
 // A world is one life while it plays. The scheduler, who runs it, is alone whenever it acts: everybody else waits, for a
 // turn or for a time.
 type world struct {
 	*life
 	*ground
+	*site // nil: the store in memory
 	rng   *rand.Rand
 	ferry *ferry
 
@@ -76,8 +66,9 @@ type world struct {
 	sweptAt    time.Time // when a sweep ended last that nothing disturbed
 
 	acknowledged map[*fact]time.Time
-	finished     []*letter                   // acknowledged at least once
-	lastWord     map[string]ordering.Outcome // by the id of a message
+	finished     []*letter                        // acknowledged at least once
+	said         map[*fact][]ordering.Disposition // how its deliveries ended
+	untold       map[*fact]bool                   // of which an invocation died
 	redriven     map[string]int
 	count        tally
 	faults       []string
@@ -92,14 +83,14 @@ type instance struct {
 	lines    bytes.Buffer
 	tokens   int
 	consumer *functions.Consumer
-	outcomes map[string][]ordering.Outcome
+	outcomes [][]ordering.Outcome // of the batch at hand, in its order
 }
 
 func newWorld(l *life, g *ground, f *ferry) *world {
 	w := &world{
-		life: l, ground: g, ferry: f, rng: rand.New(rand.NewPCG(l.seed, 2)), commonLane: 6,
+		life: l, ground: g, site: g.sites[l.engine], ferry: f, rng: rand.New(rand.NewPCG(l.seed, 2)), commonLane: 6,
 		streamed: map[string]bool{}, byBody: map[string]*fact{}, ended: map[*fact]bool{}, writing: map[*entity]bool{},
-		acknowledged: map[*fact]time.Time{}, lastWord: map[string]ordering.Outcome{}, redriven: map[string]int{}, wrong: map[string]bool{}, gaps: map[string]string{}, lastWriter: map[int]*clock{},
+		acknowledged: map[*fact]time.Time{}, said: map[*fact][]ordering.Disposition{}, untold: map[*fact]bool{}, redriven: map[string]int{}, wrong: map[string]bool{}, gaps: map[string]string{}, lastWriter: map[int]*clock{},
 		count: tally{},
 	}
 	w.asked = make([]int, w.commonLane+1)
@@ -199,7 +190,7 @@ func (w *world) play() {
 	o := w.queues.Client(w).Options()
 	o.HTTPClient = &http.Client{Transport: w, Timeout: 2 * time.Second} // as on Lambda
 	w.sqs = sqs.New(o)
-	if !w.onEngine {
+	if w.site == nil {
 		w.memory = &memory.Store{}
 	}
 	w.trouble()
