@@ -43,33 +43,51 @@ var mishaps = func() (all []mishap) {
 }()
 
 // String is how a cell is named: timeout-after, or timeout-after-on where all later requests fail as well.
-func (f mishap) String() string {
-	text := f.column()
-	if f.lasting {
+func (m mishap) String() string {
+	text := m.column()
+	if m.lasting {
 		text += "-on"
 	}
 	return text
 }
 
-func (f mishap) column() string {
+func (m mishap) column() string {
 	switch {
-	case f.kind == busy || f.kind == inPart || f.kind == rival:
-		return f.kind
-	case f.after:
-		return f.kind + "-after"
+	case m.kind == busy || m.kind == inPart || m.kind == rival:
+		return m.kind
+	case m.after:
+		return m.kind + "-after"
 	}
-	return f.kind + "-before"
+	return m.kind + "-before"
 }
 
 // concerns reports whether a request can fail in this way.
-func (f mishap) concerns(operation string) bool {
-	switch f.kind {
+func (m mishap) concerns(operation string) bool {
+	switch m.kind {
 	case busy:
 		return slices.Contains([]string{"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}, operation)
 	case inPart:
 		return slices.Contains([]string{"BatchGetItem", "TransactWriteItems", "SendMessageBatch"}, operation)
 	}
 	return true
+}
+
+// startsAt reports whether there is a play of its own for a mishap that begins with a request. What only reads takes no
+// effect, so that there is no before and after.
+func (m mishap) startsAt(operation string) bool {
+	reads := slices.Contains([]string{"GetItem", "BatchGetItem", "Query", indexQuery}, operation)
+	return m.concerns(operation) && !(m.after && reads)
+}
+
+// isRetried reports whether the SDK makes the request again and gets an answer: then nothing is to be seen of the mishap.
+func (m mishap) isRetried(requests []string, at int) bool {
+	switch {
+	case m.lasting || at > len(requests):
+		return false
+	case m.kind == unheard || m.kind == internal:
+		return true
+	}
+	return m.kind == throttled && !m.after && requests[at-1] != "TransactWriteItems"
 }
 
 // A planter watches the requests of one step, and plants one mishap among them.

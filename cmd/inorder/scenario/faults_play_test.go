@@ -10,11 +10,13 @@ import (
 	"inorder/cmd/inorder/backend"
 	"inorder/ddb"
 	"inorder/ddb/local"
+	"inorder/ordering"
 )
 
 // An outcome is what a play came to.
 type outcome struct {
 	requests []string // of the step that is made to fail
+	answers  string   // what became of the messages in that step, and what was counted
 	quiet    string   // what stands when nothing moves any more
 	again    string   // and after all messages have come once more
 	wrong    string   // what nobody may see, whatever was planted
@@ -34,6 +36,7 @@ func playWith(ctx context.Context, b *backend.Backend, tables ddb.Tables, s *sit
 				if err := w.moment(planted, step); err != nil {
 					return err
 				}
+				r.answers = w.answered()
 			case !expects || p.at == 0 || i < s.moment:
 				if err := step.action.play(w, step); err != nil {
 					return fmt.Errorf("line %d: %w", step.line, err)
@@ -209,9 +212,32 @@ func (w *world) disturbedRelay(p *planter, a relay, s step) error {
 	return err
 }
 
+// answered is what the step's invocation said of itself.
+func (w *world) answered() string {
+	var lines []string
+	for id, ended := range w.endings {
+		lines = append(lines, id+" ended as "+strings.Join(ended.dispositions, ", "))
+	}
+	for _, metric := range append(dispositionMetrics(), ordering.MetricDrained, ordering.MetricHealed, ordering.MetricDispatched, ordering.MetricEscalated) {
+		lines = append(lines, metric+" "+w.metrics.value(metric).Text('f'))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func dispositionMetrics() (names []string) {
+	for _, d := range ordering.Dispositions() {
+		names = append(names, d.Metric())
+	}
+	return names
+}
+
 // compareEnds says how a play ended elsewhere than the undisturbed one.
-func compareEnds(s *situation, r outcome) string {
+func compareEnds(s *situation, p *planting, r outcome) string {
 	wrong := r.wrong
+	if p.mishap.isRetried(s.undisturbed.requests, p.at) {
+		wrong += differing("when the step had answered, although the request was tried again", s.undisturbed.answers, r.answers)
+	}
 	wrong += differing("when nothing moved any more", s.undisturbed.quiet, r.quiet)
 	return wrong + differing("after everything came once more", s.undisturbed.again, r.again)
 }
