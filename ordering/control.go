@@ -24,7 +24,7 @@ func (p *stepPlan) control(in stepInput, span Range, candidates map[int64]*job, 
 			for n := range between(max(r.First, base.Applied+1, span.First), min(r.Last, span.Last)) {
 				if candidates[n] == nil && !base.Waiting.Has(n) {
 					candidates[n] = j
-					p.voids[j]++
+					p.takeVoid(j)
 				}
 			}
 			if r.Last > span.Last {
@@ -41,6 +41,13 @@ func (p *stepPlan) control(in stepInput, span Range, candidates map[int64]*job, 
 			p.final[j] = done
 		}
 	}
+}
+
+func (p *stepPlan) takeVoid(j *job) {
+	if p.voids == nil {
+		p.voids = map[*job]int{}
+	}
+	p.voids[j]++
 }
 
 // passable reports whether the cursor may pass the numbers of a void. What has merely expired was meant, so that is for

@@ -17,6 +17,7 @@ type copied struct {
 func setCopiesAside(s *events.Stream, jobs []*job) (originals []*job, copies []copied) {
 	type identity struct{ source, id, fingerprint, clock string }
 	first := make(map[identity]*job, len(jobs))
+	originals = make([]*job, 0, len(jobs))
 	for _, j := range jobs {
 		who := identity{source: j.Event.Source, id: j.Event.ID}
 		if !s.Marker {
@@ -71,7 +72,8 @@ func (j *job) copyOutcome(c *job) (Outcome, bool) {
 // byGeneration splits jobs where a generation is a life of its own, the lowest first. With `clock: entity` the clock
 // holds the generation and one write serves all; with `clock: source` it is the source's own.
 func byGeneration(s *events.Stream, jobs []*job) [][]*job {
-	if s.Mode == events.State && s.Clock != events.ClockAttribute {
+	other := func(j *job) bool { return j.Event.Generation != jobs[0].Event.Generation }
+	if s.Mode == events.State && s.Clock != events.ClockAttribute || !slices.ContainsFunc(jobs, other) {
 		return [][]*job{jobs}
 	}
 	lives := map[int64][]*job{}

@@ -1,13 +1,11 @@
 package ordering
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/cockroachdb/apd/v3"
 
 	"inorder/events"
 )
@@ -43,11 +41,11 @@ type deltaPlan struct {
 	heard           []Witness // marks that are news
 }
 
-type deltaAmount map[*job]map[string]*apd.Decimal
+type deltaAmount map[*job][]amount
 
 // planDelta decides on the open jobs of a numbered delta entity.
 func planDelta(in deltaInput) deltaPlan {
-	p := deltaPlan{final: verdicts{}, landed: verdicts{}, amount: deltaAmount{}}
+	p := deltaPlan{final: verdicts{}, landed: make(verdicts, len(in.jobs)), amount: make(deltaAmount, len(in.jobs))}
 	facts, controls := splitBy(in.jobs, func(j *job) bool { return j.Event.Kind == events.Fact })
 	counted := p.sortOut(in, facts)
 	for _, j := range controls {
@@ -79,7 +77,9 @@ func planDelta(in deltaInput) deltaPlan {
 
 // sortOut judges what is counted already, skipped, old, or beyond the window, and returns the others by their numbers.
 func (p *deltaPlan) sortOut(in deltaInput, facts []*job) []*job {
-	byNumber := map[int64]*job{}
+	slices.SortStableFunc(facts, bySeq) // of one number the first that came goes first
+	counted := make([]*job, 0, len(facts))
+	amounts := make([]amount, 0, len(facts)*len(in.stream.Projection.Sum))
 	base, effective := in.base, in.base.Effective()
 	stored := events.SeqClock(base.Gen, effective)
 	for _, j := range facts {
@@ -95,24 +95,24 @@ func (p *deltaPlan) sortOut(in deltaInput, facts []*job) []*job {
 		case n-effective > in.stream.Window:
 			p.fresh = true
 			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(n, in.stream, window(effective+1, in.stream.Window))}
-		case byNumber[n] != nil:
-			p.landed[j] = atTie(j.Event, lastOf(byNumber[n].Delivery, in.now))
+		case len(counted) > 0 && counted[len(counted)-1].Event.Seq == n:
+			p.landed[j] = atTie(j.Event, lastOf(counted[len(counted)-1].Delivery, in.now))
 		default:
-			amounts, refusal := deltaAmounts(in.stream, j.Event)
+			before := len(amounts)
+			read, refusal := appendDelta(amounts, in.stream, j.Event)
 			if refusal != nil {
 				p.final[j] = quarantined(refusal)
 				p.fresh = true // it may be skipped by now, and then that is the reason
 				continue
 			}
-			byNumber[n], p.amount[j] = j, amounts
+			amounts, p.amount[j] = read, read[before:]
+			counted = append(counted, j)
 		}
-	}
-	counted := make([]*job, 0, len(byNumber))
-	for _, n := range slices.Sorted(maps.Keys(byNumber)) {
-		counted = append(counted, byNumber[n])
 	}
 	return counted
 }
+
+func bySeq(a, b *job) int { return cmp.Compare(a.Event.Seq, b.Event.Seq) }
 
 // atCounted judges an event whose number is counted. Only of the last one the entity knows who it was.
 func atCounted(base *Entity, e *events.Event, stored string) Outcome {
@@ -124,12 +124,12 @@ func atCounted(base *Entity, e *events.Event, stored string) Outcome {
 	return o
 }
 
-// deltaAmounts reads what an event adds, or says why it never can.
-func deltaAmounts(s *events.Stream, e *events.Event) (map[string]*apd.Decimal, *events.Refusal) {
+// appendDelta reads what an event adds, or says why it never can.
+func appendDelta(amounts []amount, s *events.Stream, e *events.Event) ([]amount, *events.Refusal) {
 	if e.Ignored {
-		return nil, nil
+		return amounts, nil
 	}
-	amounts, err := amountsOf(s.Projection, e)
+	amounts, err := appendAmounts(amounts, s.Projection, e)
 	switch {
 	case errors.Is(err, errNumberRange):
 		return nil, &events.Refusal{Reason: events.NumberRange, Detail: err.Error()}
@@ -144,24 +144,26 @@ func deltaAmounts(s *events.Stream, e *events.Event) (map[string]*apd.Decimal, *
 func (p *deltaPlan) fold(in deltaInput, all []*job) (after *Entity, counted []*job) {
 	next := *in.base
 	next.Exists, next.Rev, next.Token = true, in.prev.Rev+1, in.token
-	next.State = maps.Clone(in.base.State)
-	if next.State == nil {
-		next.State = map[string]any{}
-	}
 	stored := events.SeqClock(in.base.Gen, in.base.Effective())
+	sums := tally{state: in.base.State}
+	numbers := slices.Clone(p.voided)
 	for _, j := range all {
-		if err := addTo(next.State, p.amount[j]); err != nil {
+		if err := sums.try(p.amount[j]); err != nil {
 			p.fresh = true
 			p.final[j] = quarantined(&events.Refusal{Reason: events.NumberRange, Detail: err.Error()})
 			continue
 		}
-		counted = append(counted, j)
-		next.Ahead = next.Ahead.With(j.Event.Seq)
-		next.Last = lastOf(j.Delivery, in.now)
-		next.Last.Clock = j.Event.Clock
+		sums.take()
+		counted, numbers = append(counted, j), append(numbers, j.Event.Seq)
 		p.landed[j] = Outcome{Disposition: Applied, Stored: stored}
 	}
-	next.Ahead = next.Ahead.With(p.voided...)
+	if len(counted) > 0 {
+		newest := counted[len(counted)-1]
+		next.Last = lastOf(newest.Delivery, in.now)
+		next.Last.Clock = newest.Event.Clock
+	}
+	next.State = sums.next()
+	next.Ahead = next.Ahead.With(numbers...)
 	for _, n := range p.expired {
 		next.remember(Range{First: n, Last: n})
 	}
@@ -180,7 +182,7 @@ func (p *deltaPlan) fold(in deltaInput, all []*job) (after *Entity, counted []*j
 		if j.Event.Kind == events.Fact && (o.Disposition == Deferred || j.Event.Seq > next.Applied) {
 			next.hear(j.Event.Seq, j.receivedAt(in.now))
 		}
-		if j.Event.Kind == events.Fact && j.Event.Seq > next.Applied && p.landed[j].Disposition == Applied {
+		if j.Event.Kind == events.Fact && j.Event.Seq > next.Applied && o.Disposition == Applied {
 			p.early = append(p.early, j)
 		}
 	}
@@ -188,41 +190,21 @@ func (p *deltaPlan) fold(in deltaInput, all []*job) (after *Entity, counted []*j
 	return &next, counted
 }
 
-// addTo adds amounts to a state, all or none of them.
-func addTo(state map[string]any, amounts map[string]*apd.Decimal) error {
-	sums := make(map[string]any, len(amounts))
-	for name, amount := range amounts {
-		if held, has := state[name]; has {
-			before, err := parseAmount(held)
-			if err != nil {
-				return fmt.Errorf("what attribute %s holds %w", name, err)
-			}
-			if amount, err = add(before, amount); err != nil {
-				return fmt.Errorf("the sum in attribute %s %w", name, err)
-			}
-		}
-		sums[name] = numberOf(amount)
-	}
-	maps.Copy(state, sums)
-	return nil
-}
-
 // addition is one chunk for the database to add. It is out of order, or may be, so it sets the gap attributes unless
 // it leaves nothing above the effective cursor.
 func (p *deltaPlan) addition(in deltaInput, chunk []*job) (Addition, error) {
 	newest := chunk[len(chunk)-1]
-	a := Addition{Gen: in.base.Gen, Amounts: map[string]events.Number{}, Last: lastOf(newest.Delivery, in.now), Token: in.token}
+	a := Addition{Gen: in.base.Gen, Last: lastOf(newest.Delivery, in.now), Token: in.token}
 	a.Last.Clock = newest.Event.Clock
-	sums := map[string]any{}
+	var sums tally
 	for _, j := range chunk {
-		if err := addTo(sums, p.amount[j]); err != nil {
+		if err := sums.try(p.amount[j]); err != nil {
 			return a, ErrNumberRange
 		}
+		sums.take()
 		a.Numbers = append(a.Numbers, j.Event.Seq)
 	}
-	for name, sum := range sums {
-		a.Amounts[name] = sum.(events.Number)
-	}
+	a.Amounts = sums.numbers()
 	after := in.base.Cursor
 	after.Ahead = after.Ahead.With(a.Numbers...)
 	if after.openGap() {

@@ -37,7 +37,7 @@ func (l *Loop) applyDelta(ctx context.Context, key Key, s *events.Stream, jobs [
 
 func (r *deltaRun) turn(ctx context.Context) error {
 	base := r.entity
-	if generation := open(r.jobs)[0].Event.Generation; generation > base.Gen {
+	if generation := firstOpen(r.jobs).Event.Generation; generation > base.Gen {
 		base = &Entity{Exists: true, Rev: r.entity.Rev, Cursor: Cursor{Gen: generation}}
 	}
 	in := deltaInput{

@@ -158,7 +158,7 @@ func (r *stepRun) send(ctx context.Context, due []effect) (unsent int64, err err
 		if d.event != nil {
 			pattern = d.event.Pattern
 		}
-		r.report.Counts[Count{MetricDispatched, pattern}]++
+		r.report.raise(Count{MetricDispatched, pattern}, 1)
 	}
 	return unsent, err
 }

@@ -44,9 +44,9 @@ type Projector func(state map[string]any, e *events.Event) (next map[string]any,
 
 // Report is what became of one entity's part of a batch.
 type Report struct {
-	Outcomes  []Outcome // one per delivery, in their order
-	Counts    map[Count]int
-	Distances []Distance // of early arrivals
+	Outcomes  []Outcome     // one per delivery, in their order
+	Counts    map[Count]int // nil where there is nothing to count
+	Distances []Distance    // of early arrivals
 
 	drainedAny bool
 }
@@ -91,10 +91,12 @@ var errBusy = errors.New("the entity kept moving: others write it faster than th
 // Apply takes one entity's part of a batch, in the order of arrival, all of it of one stream. It returns when every
 // delivery has an outcome that is durable, or is deferred.
 func (l *Loop) Apply(ctx context.Context, key Key, batch []Delivery) Report {
-	r := &Report{Outcomes: make([]Outcome, len(batch)), Counts: map[Count]int{}}
+	r := &Report{Outcomes: make([]Outcome, len(batch))}
+	own := make([]job, len(batch))
 	jobs := make([]*job, len(batch))
 	for i := range batch {
-		jobs[i] = &job{Delivery: batch[i], out: &r.Outcomes[i]}
+		own[i] = job{Delivery: batch[i], out: &r.Outcomes[i]}
+		jobs[i] = &own[i]
 	}
 	l.apply(ctx, key, jobs, r)
 	return *r
@@ -119,6 +121,16 @@ func (j *job) decide(o Outcome) { *j.out, j.decided = o, true }
 
 func open(jobs []*job) []*job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.decided })
+}
+
+// firstOpen is the first of the open ones, nil where there is none.
+func firstOpen(jobs []*job) *job {
+	for _, j := range jobs {
+		if !j.decided {
+			return j
+		}
+	}
+	return nil
 }
 
 // apply sets copies aside, for what a copy is follows from what its original became, and then takes one generation
@@ -196,14 +208,20 @@ func (l *Loop) read(ctx context.Context, key Key) (*Entity, error) {
 }
 
 func (r *Report) count(metric string, e *events.Event, n int) {
-	if n > 0 {
-		r.Counts[Count{metric, e.Pattern}] += n
-	}
+	r.raise(Count{metric, e.Pattern}, n)
 }
 
 // ofStream counts what no single event stands for, under the first of the stream's types.
 func (r *Report) ofStream(metric string, s *events.Stream, n int) {
-	if n > 0 {
-		r.Counts[Count{metric, s.Types[0]}] += n
+	r.raise(Count{metric, s.Types[0]}, n)
+}
+
+func (r *Report) raise(c Count, n int) {
+	if n <= 0 {
+		return
 	}
+	if r.Counts == nil {
+		r.Counts = map[Count]int{}
+	}
+	r.Counts[c] += n
 }

@@ -13,14 +13,14 @@ import (
 func (l *Loop) applyMarked(ctx context.Context, key Key, s *events.Stream, jobs []*job) {
 	amounts := deltaAmount{}
 	for _, j := range jobs {
-		sums, refusal := deltaAmounts(s, j.Event)
+		read, refusal := appendDelta(nil, s, j.Event)
 		if refusal != nil {
 			j.decide(quarantined(refusal))
 			continue
 		}
-		amounts[j] = sums
+		amounts[j] = read
 	}
-	for round := 0; len(open(jobs)) > 0; round++ {
+	for round := 0; firstOpen(jobs) != nil; round++ {
 		if ctx.Err() != nil {
 			giveUp(jobs, ctx.Err())
 			return
@@ -41,19 +41,16 @@ func (l *Loop) applyMarked(ctx context.Context, key Key, s *events.Stream, jobs 
 // addMarked makes one try at a transaction: it decides all of the chunk, or at least what stands in its way, or leaves
 // it as it is for another round where someone else holds the item.
 func (l *Loop) addMarked(ctx context.Context, key Key, s *events.Stream, chunk []*job, amounts deltaAmount) {
-	sums := map[string]any{}
+	var sums tally
 	for _, j := range chunk {
-		if err := addTo(sums, amounts[j]); err != nil {
+		if err := sums.try(amounts[j]); err != nil {
 			l.addCarefully(ctx, key, s, chunk, amounts)
 			return
 		}
-	}
-	numbers := make(map[string]events.Number, len(sums))
-	for name, sum := range sums {
-		numbers[name] = sum.(events.Number)
+		sums.take()
 	}
 	token := l.NewToken()
-	err := l.Store.AddMarked(ctx, key, numbers, lastOf(chunk[len(chunk)-1].Delivery, l.Now()), l.markers(key, chunk, token))
+	err := l.Store.AddMarked(ctx, key, sums.numbers(), lastOf(chunk[len(chunk)-1].Delivery, l.Now()), l.markers(key, chunk, token))
 	lost := (*LostError)(nil)
 	switch {
 	case err == nil:

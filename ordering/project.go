@@ -2,32 +2,25 @@ package ordering
 
 import (
 	"fmt"
-	"maps"
 	"runtime"
+	"slices"
 
 	"inorder/events"
 )
 
-// projectStep folds one event into the state of a step entity. It returns a new state and leaves the old one as it is.
-func projectStep(s *events.Stream, projections map[string]Projector, state map[string]any, e *events.Event) (next map[string]any, effects []any, err error) {
-	if e.Ignored {
-		return state, nil, nil
-	}
-	if s.Projection.Name == "" {
-		next, err = projectBuiltIn(s.Projection, state, e)
-		return next, nil, err
-	}
+// project lets a projection in Go fold one event into a state. It returns a new state and leaves the old one as it is.
+func project(s *events.Stream, projections map[string]Projector, state map[string]any, e *events.Event) (next map[string]any, effects []any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			next, effects, err = nil, nil, fmt.Errorf("projection %s panicked: %s", s.Projection.Name, panicText(p))
 		}
 	}()
-	project, registered := projections[s.Projection.Name]
+	projector, registered := projections[s.Projection.Name]
 	if !registered {
 		return nil, nil, fmt.Errorf("projection %s is not registered", s.Projection.Name)
 	}
 	own, _ := ownValue(state).(map[string]any) // whatever it changes, the state that was read stays as it is
-	next, effects, err = project(own, e)
+	next, effects, err = projector(own, e)
 	if err != nil {
 		return nil, nil, fmt.Errorf("projection %s: %w", s.Projection.Name, err)
 	}
@@ -43,34 +36,51 @@ func panicText(p any) string {
 	return fmt.Sprintf("a %T", p)
 }
 
-// projectBuiltIn is `sum` and `set`. What an event does not say stays as it is.
-func projectBuiltIn(p events.Projection, state map[string]any, e *events.Event) (map[string]any, error) {
-	next := maps.Clone(state)
-	if next == nil {
-		next = map[string]any{}
+// builtIn is `sum` and `set` over some events, one after the other. What an event does not say stays as it is.
+type builtIn struct {
+	tally
+	set, tried []events.Member
+	amounts    []amount
+}
+
+// try works out what an event changes, or says why it cannot. It counts once it is taken.
+func (b *builtIn) try(p events.Projection, e *events.Event) error {
+	var err error
+	if b.amounts, err = appendAmounts(b.amounts[:0], p, e); err != nil {
+		return err
 	}
-	amounts, err := amountsOf(p, e)
-	if err != nil {
-		return nil, err
-	}
-	for name, amount := range amounts {
-		if held, has := next[name]; has {
-			before, err := parseAmount(held)
-			if err != nil {
-				return nil, fmt.Errorf("what attribute %s holds %w", name, err)
-			}
-			if amount, err = add(before, amount); err != nil {
-				return nil, fmt.Errorf("the sum in attribute %s %w", name, err)
-			}
-		}
-		next[name] = numberOf(amount)
-	}
+	b.tried = b.tried[:0]
 	for name, path := range p.Set {
-		if value, found := e.Lookup(path); found {
-			next[name] = ownValue(value)
+		m := events.Member{Name: name, Value: e.Find(path)}
+		if !m.Value.Exists() {
+			continue
+		}
+		if r := refuseMember(&m); r != nil {
+			return fmt.Errorf("%s: %s", r.Reason, r.Detail)
+		}
+		b.tried = append(b.tried, m)
+	}
+	return b.tally.try(b.amounts)
+}
+
+func (b *builtIn) take() {
+	b.tally.take()
+	for _, m := range b.tried {
+		if i := slices.IndexFunc(b.set, func(other events.Member) bool { return other.Name == m.Name }); i >= 0 {
+			b.set[i] = m
+		} else {
+			b.set = append(b.set, m)
 		}
 	}
-	return next, checkAttributes(next)
+}
+
+// next is the state with all that was taken.
+func (b *builtIn) next() map[string]any {
+	next := b.tally.next()
+	for _, m := range b.set {
+		next[m.Name] = ownValue(m.Value.Any())
+	}
+	return next
 }
 
 // checkAttributes reports what the table could not hold.

@@ -20,7 +20,7 @@ func (p *skipPart) empty() bool { return len(p.applied)+len(p.lost)+len(p.passed
 // logged and cannot be applied, of which quarantine gets a copy first unless it has one. All that did not run is
 // remembered as skipped. It trusts the log, not the entity, for what is logged.
 func (p *stepPlan) planSkip(in stepInput) {
-	p.next = cloneCursor(in)
+	p.begin(in)
 	base, end := in.base, in.through
 	waiting := base.Waiting.Without(base.Waiting.Above(end)...)
 	if len(waiting) > maxDrain {
@@ -60,14 +60,14 @@ func (p *stepPlan) passRow(in stepInput, row Row) {
 		p.passVoid(row.Seq, row)
 		return
 	}
-	taken, last, err := p.take(in, nil, row, true)
+	taken, err := p.take(in, nil, row, true)
 	if err == nil {
-		err = p.project(in, taken, row.Seq)
+		err = p.project(in, taken.Event, row.Seq)
 	}
 	next.Applied = row.Seq
 	if err == nil {
-		next.Last, p.ran[row.Seq] = last, taken
-		p.drained = append(p.drained, taken)
+		next.Last, p.ran[row.Seq] = lastOf(taken, in.now), taken.Event
+		p.drained = append(p.drained, taken.Event)
 		p.skip.applied = addRange(p.skip.applied, here)
 		return
 	}

@@ -18,7 +18,7 @@ func (l *Loop) applyState(ctx context.Context, key Key, s *events.Stream, jobs [
 		}
 	}
 	known := l.Cache.get(key)
-	for round := 0; round < maxRounds && len(open(jobs)) > 0; round++ {
+	for round := 0; round < maxRounds && firstOpen(jobs) != nil; round++ {
 		if ctx.Err() != nil {
 			giveUp(jobs, ctx.Err())
 			return

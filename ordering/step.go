@@ -1,7 +1,6 @@
 package ordering
 
 import (
-	"slices"
 	"time"
 
 	"inorder/events"
@@ -55,6 +54,7 @@ type stepPlan struct {
 	ran     map[int64]*events.Event
 	voids   map[*job]int // how many numbers each void event takes
 	voided  int          // numbers that have none but a void
+	builtIn builtIn      // what `sum` and `set` change, until close
 	skip    skipPart     // what an operator's skip passes
 }
 
@@ -72,7 +72,7 @@ type entry struct {
 
 // planStep decides on the open jobs of a step entity. It is a pure function of (entity, batch, log).
 func planStep(in stepInput) stepPlan {
-	p := stepPlan{final: verdicts{}, landed: verdicts{}, ran: map[int64]*events.Event{}, voids: map[*job]int{}}
+	p := stepPlan{final: verdicts{}, landed: make(verdicts, len(in.jobs)), ran: make(map[int64]*events.Event, len(in.jobs))}
 	if in.through > in.base.Applied {
 		p.planSkip(in)
 		return p
@@ -94,12 +94,13 @@ func planStep(in stepInput) stepPlan {
 // sortOut judges what is not ahead of the cursor and not within the window, and returns the first event of each
 // number that is. A void takes what no event of the batch has.
 func (p *stepPlan) sortOut(in stepInput) map[int64]*job {
-	byNumber := map[int64][]*job{}
 	base := in.base
-	p.next = cloneCursor(in)
+	p.begin(in)
 	facts, controls := splitBy(in.jobs, func(j *job) bool { return j.Event.Kind == events.Fact })
 	span := spanOf(in.stream, base, facts)
 	stored := events.SeqClock(base.Gen, base.Applied)
+	candidates := make(map[int64]*job, len(facts))
+	var rivals []*job
 	for _, j := range facts {
 		n := j.Event.Seq
 		switch {
@@ -118,13 +119,14 @@ func (p *stepPlan) sortOut(in stepInput) map[int64]*job {
 			p.fresh = true
 			p.next.hear(n, j.receivedAt(in.now))
 			p.landed[j] = Outcome{Disposition: Deferred, Stored: stored, Err: beyondWindow(n, in.stream, span)}
+		case candidates[n] != nil:
+			rivals = append(rivals, j)
 		default:
-			byNumber[n] = append(byNumber[n], j)
+			candidates[n] = j
 		}
 	}
-	candidates := make(map[int64]*job, len(byNumber))
-	for n, jobs := range byNumber {
-		candidates[n] = p.candidate(in, n, jobs)
+	for _, j := range rivals {
+		p.rival(in, candidates, j, stored)
 	}
 	for _, j := range controls {
 		p.control(in, span, candidates, j)
@@ -136,24 +138,19 @@ func skipped(stored string) Outcome {
 	return Outcome{Disposition: Quarantined, Reason: events.Skipped, Stored: stored, Detail: "its number was passed over as lost"}
 }
 
-// candidate returns which of the events of one number counts: the one that is logged, or the first of the batch. The
-// others are judged by who holds the number.
-func (p *stepPlan) candidate(in stepInput, n int64, jobs []*job) *job {
-	chosen := jobs[0]
-	row, isLogged := in.logged[n]
-	if i := slices.IndexFunc(jobs, func(j *job) bool { return isLogged && row.is(j.Event) }); i >= 0 {
-		chosen = jobs[i]
+// rival judges an event whose number another of the batch has, too: the one that is logged counts, or the first.
+func (p *stepPlan) rival(in stepInput, candidates map[int64]*job, j *job, stored string) {
+	holder := candidates[j.Event.Seq]
+	row, isLogged := in.logged[j.Event.Seq]
+	switch {
+	case !isLogged:
+		p.landed[j] = atTie(j.Event, lastOf(holder.Delivery, in.now))
+	case row.is(j.Event) && !row.is(holder.Event):
+		candidates[j.Event.Seq] = j
+		p.landed[holder] = atRow(holder.Event, row, stored)
+	default:
+		p.landed[j] = atRow(j.Event, row, stored)
 	}
-	for _, j := range jobs {
-		switch {
-		case j == chosen:
-		case isLogged:
-			p.landed[j] = atRow(j.Event, row, events.SeqClock(in.base.Gen, in.base.Applied))
-		default:
-			p.landed[j] = atTie(j.Event, lastOf(chosen.Delivery, in.now))
-		}
-	}
-	return chosen
 }
 
 // atRow judges an event whose number is taken in the log by another, or by nobody: then it is the original of a number
@@ -169,7 +166,8 @@ func atRow(e *events.Event, row Row, stored string) Outcome {
 	}
 }
 
-func cloneCursor(in stepInput) *Entity {
+// begin makes the entity that the plan changes.
+func (p *stepPlan) begin(in stepInput) {
 	next := *in.base
 	next.Exists = true
 	next.Rev = in.prev.Rev + 1
@@ -177,7 +175,7 @@ func cloneCursor(in stepInput) *Entity {
 	if next.State == nil {
 		next.State = map[string]any{}
 	}
-	return &next
+	p.next, p.builtIn.state = &next, next.State
 }
 
 // postpone leaves open what lies behind a run that had to be cut: it is not early, only later.
@@ -236,6 +234,9 @@ func (p *stepPlan) run(in stepInput, candidates map[int64]*job) (end int64, cut 
 // close settles what follows from the move: the highest number, the effects' place, the gap.
 func (p *stepPlan) close(in stepInput) {
 	next := p.next
+	if len(p.builtIn.sums)+len(p.builtIn.set) > 0 {
+		next.State = p.builtIn.next()
+	}
 	next.MaxSeen = max(next.MaxSeen, next.Waiting.Max(), next.Applied)
 	p.placeEffects(in)
 	p.settlePark(in)

@@ -2,7 +2,6 @@ package ordering
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"inorder/events"
@@ -14,6 +13,7 @@ func (p *stepPlan) foldRun(in stepInput, candidates map[int64]*job, end int64) {
 	if end == in.base.Applied {
 		return
 	}
+	var newest Delivery
 	for n := range between(in.base.Applied+1, end) {
 		row, isLogged := in.logged[n]
 		waits := in.base.Waiting.Has(n)
@@ -30,24 +30,28 @@ func (p *stepPlan) foldRun(in stepInput, candidates map[int64]*job, end int64) {
 		}
 		if isLogged && row.Void != "" || !isLogged && candidates[n].Event.Kind == events.Void {
 			p.passVoid(n, row)
+			newest = Delivery{}
 			continue
 		}
-		taken, last, err := p.take(in, candidates[n], row, isLogged)
+		taken, err := p.take(in, candidates[n], row, isLogged)
 		if err == nil && n == in.tooLarge {
 			err = ErrTooLarge
 		}
 		if err == nil {
-			err = p.project(in, taken, n)
+			err = p.project(in, taken.Event, n)
 		}
 		if err != nil {
 			p.block(in, n, candidates[n], row, isLogged, err)
 			break
 		}
-		next.Applied, next.Last = n, last
-		p.ran[n] = taken
+		next.Applied, newest = n, taken
+		p.ran[n] = taken.Event
 		if waits || isLogged && !sameCandidate(candidates[n], row) {
-			p.drained = append(p.drained, taken)
+			p.drained = append(p.drained, taken.Event)
 		}
+	}
+	if newest.Event != nil {
+		next.Last = lastOf(newest, in.now)
 	}
 	if next.Blocked != 0 && next.Blocked <= next.Applied {
 		next.Blocked = 0
@@ -67,29 +71,55 @@ func (p *stepPlan) passVoid(n int64, row Row) {
 func sameCandidate(j *job, row Row) bool { return j != nil && row.is(j.Event) }
 
 // take returns the event of a number: the logged one wins over the batch's.
-func (p *stepPlan) take(in stepInput, j *job, row Row, isLogged bool) (*events.Event, Last, error) {
+func (p *stepPlan) take(in stepInput, j *job, row Row, isLogged bool) (Delivery, error) {
 	if !isLogged || sameCandidate(j, row) {
-		return j.Event, lastOf(j.Delivery, in.now), nil
+		return j.Delivery, nil
 	}
-	e, err := in.decode(row)
-	if err != nil {
-		return nil, Last{}, fmt.Errorf("the logged message cannot be read: %w", err)
-	}
-	d := Delivery{Event: e, Message: &row.Message}
-	return e, lastOf(d, in.now), nil
+	return in.decoded(row)
 }
 
+func (in *stepInput) decoded(row Row) (Delivery, error) {
+	e, err := in.decode(row)
+	if err != nil {
+		return Delivery{}, fmt.Errorf("the logged message cannot be read: %w", err)
+	}
+	return Delivery{Event: e, Message: &row.Message}, nil
+}
+
+// project folds one event into the state, and says what it sends.
 func (p *stepPlan) project(in stepInput, e *events.Event, n int64) error {
-	state, effects, err := projectStep(in.stream, in.projections, p.next.State, e)
+	switch {
+	case e.Ignored:
+		return nil
+	case in.stream.Projection.Name != "":
+		return p.projectInGo(in, e, n)
+	}
+	if err := p.builtIn.try(in.stream.Projection, e); err != nil {
+		return err
+	}
+	if in.sends() {
+		if _, err := in.effectsOf(e, n, []any{e.Data()}); err != nil {
+			return err
+		}
+	}
+	p.builtIn.take()
+	return nil
+}
+
+func (p *stepPlan) projectInGo(in stepInput, e *events.Event, n int64) error {
+	state, returned, err := project(in.stream, in.projections, p.next.State, e)
 	if err != nil {
 		return err
 	}
-	owed, err := in.effectsOf(e, n, effects)
+	var owed []Effect
+	if in.sends() {
+		owed, err = in.effectsOf(e, n, returned)
+	}
 	if err != nil {
 		return err
 	}
 	p.next.State = state
-	if len(owed) > 0 && in.stream.Projection.Name != "" {
+	if len(owed) > 0 {
 		p.next.Owed = append(slices.Clone(p.next.Owed), owed...)
 	}
 	return nil
@@ -98,12 +128,6 @@ func (p *stepPlan) project(in stepInput, e *events.Event, n int64) error {
 // effectsOf returns the effects of one event. One that could never be sent must show before the cursor passes its
 // event: behind it the entity would owe it for ever.
 func (in *stepInput) effectsOf(e *events.Event, n int64, returned []any) ([]Effect, error) {
-	if !in.sends() || e.Ignored {
-		return nil, nil
-	}
-	if in.stream.Projection.Name == "" {
-		returned = []any{e.Data()}
-	}
 	effects := make([]Effect, len(returned))
 	for i, data := range returned {
 		effects[i] = effectOf(in.stream, e, n, i, data)
@@ -136,11 +160,16 @@ func (r *Row) copyAs(o Outcome) Copy {
 // judgeCandidates says what became of the events within the window, and which of them must be logged first.
 func (p *stepPlan) judgeCandidates(in stepInput, candidates map[int64]*job) {
 	var waiting Numbers
-	for _, n := range slices.Sorted(maps.Keys(candidates)) {
+	stored := events.SeqClock(p.next.Gen, p.next.Applied)
+	numbers := make([]int64, 0, len(candidates))
+	for n := range candidates {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
 		j := candidates[n]
 		row, isLogged := in.logged[n]
 		ran := n <= p.next.Applied
-		stored := events.SeqClock(p.next.Gen, p.next.Applied)
 		switch {
 		case j.Event.Kind == events.Void: // judged as a whole, by control
 			if isLogged && row.Void != "" {
@@ -168,5 +197,7 @@ func (p *stepPlan) judgeCandidates(in stepInput, candidates map[int64]*job) {
 			p.next.hear(n, at)
 		}
 	}
-	p.next.Waiting = p.next.Waiting.With(waiting...)
+	if len(waiting) > 0 {
+		p.next.Waiting = p.next.Waiting.With(waiting...)
+	}
 }

@@ -16,7 +16,7 @@ func (r *stepRun) readRows(ctx context.Context, gen int64, of Range) error {
 		return fmt.Errorf("read the log of %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	}
 	for _, row := range rows {
-		r.rows[row.Seq] = row
+		r.rows = withRow(r.rows, row)
 	}
 	r.readFrom, r.readTo = of.First, of.Last
 	return nil
@@ -63,11 +63,20 @@ func (r *stepRun) logRow(ctx context.Context, e entry, guard func(note func())) 
 	case err != nil:
 		return fmt.Errorf("log number %d of %s of stream %s: %w", e.n, quoteID(r.key.ID), r.stream.Name, err)
 	case own:
-		guard(func() { r.own[row.Seq] = row })
+		guard(func() { r.own = withRow(r.own, row) })
 	default:
-		guard(func() { r.rows[row.Seq] = row })
+		guard(func() { r.rows = withRow(r.rows, row) })
 	}
 	return nil
+}
+
+// withRow adds a row to rows, which may be nil.
+func withRow(rows map[int64]Row, row Row) map[int64]Row {
+	if rows == nil {
+		rows = map[int64]Row{}
+	}
+	rows[row.Seq] = row
+	return rows
 }
 
 // putRow puts a row, or returns the one that holds its number already, for long enough if it is the same event.

@@ -22,8 +22,31 @@ func refuseState(s *events.Stream, e *events.Event) *events.Refusal {
 	if e.Tombstone {
 		return nil
 	}
-	for _, m := range e.Content {
-		if r := refuseAttribute(m.Name, m.Value.Any()); r != nil {
+	for i := range e.Content {
+		if r := refuseMember(&e.Content[i]); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// refuseMember checks what would become an attribute as it stands in an event.
+func refuseMember(m *events.Member) *events.Refusal {
+	if r := refuseName(m.Name); r != nil {
+		return r
+	}
+	return refuseWritten(m.Name, m.Value, 1)
+}
+
+func refuseWritten(name string, v events.Value, depth int) *events.Refusal {
+	if depth > maxDepth {
+		return tooDeep(name)
+	}
+	if n, ok := v.Number(); ok && !holds(n) {
+		return outOfRange(name)
+	}
+	for _, inner := range v.Inside() {
+		if r := refuseWritten(name, inner.Value, depth+1); r != nil {
 			return r
 		}
 	}
@@ -36,13 +59,20 @@ const maxNameBytes = 64<<10 - 1
 
 // refuseAttribute checks what would stand at top level, under its own name.
 func refuseAttribute(name string, value any) *events.Refusal {
+	if r := refuseName(name); r != nil {
+		return r
+	}
+	return refuseValue(name, value, 1)
+}
+
+func refuseName(name string) *events.Refusal {
 	switch {
 	case name == "" || strings.HasPrefix(name, "_"):
 		return &events.Refusal{Reason: events.ReservedAttribute, Detail: fmt.Sprintf("attribute %.40q: names that are empty or start with _ are the consumer's", name)}
 	case len(name)+len("_clock.") > maxNameBytes:
 		return &events.Refusal{Reason: events.TooLarge, Detail: fmt.Sprintf("the name of attribute %.40q… is longer than the table takes (64 KB)", name)}
 	}
-	return refuseValue(name, value, 1)
+	return nil
 }
 
 func refuseOwner(s *events.Stream, e *events.Event) *events.Refusal {
@@ -69,8 +99,8 @@ func refuseValue(name string, value any, depth int) *events.Refusal {
 	switch v := value.(type) {
 	case nil, bool, string:
 	case events.Number:
-		if _, err := parseAmount(v); err != nil {
-			return &events.Refusal{Reason: events.NumberRange, Detail: fmt.Sprintf("a number in attribute %.80q does not fit into the table: 38 digits, exponent -130 to 125", name)}
+		if !holds(v) {
+			return outOfRange(name)
 		}
 	case []any:
 		for _, element := range v {
@@ -92,6 +122,10 @@ func refuseValue(name string, value any, depth int) *events.Refusal {
 
 func tooDeep(name string) *events.Refusal {
 	return &events.Refusal{Reason: events.TooDeep, Detail: fmt.Sprintf("attribute %.80q is nested deeper than %d levels", name, maxDepth)}
+}
+
+func outOfRange(name string) *events.Refusal {
+	return &events.Refusal{Reason: events.NumberRange, Detail: fmt.Sprintf("a number in attribute %.80q does not fit into the table: 38 digits, exponent -130 to 125", name)}
 }
 
 func quarantined(r *events.Refusal) Outcome {

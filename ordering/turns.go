@@ -33,7 +33,7 @@ func (n *numbered) takeTurns(ctx context.Context, more func() bool, turn func(co
 			return err
 		}
 	}
-	for turns := 0; len(open(n.jobs)) > 0 || more(); turns++ {
+	for turns := 0; firstOpen(n.jobs) != nil || more(); turns++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
