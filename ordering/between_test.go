@@ -34,6 +34,13 @@ func (s *between) SwapAudited(ctx context.Context, key ordering.Key, prev, next 
 	return s.Store.SwapAudited(ctx, key, prev, next, audit)
 }
 
+func (s *between) DropRows(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, rows []ordering.Row) error {
+	if s.swaps--; s.swaps == 0 {
+		s.do()
+	}
+	return s.Store.DropRows(ctx, key, prev, next, rows)
+}
+
 // receiver takes effects until it is down.
 type receiver struct {
 	down bool
@@ -102,6 +109,48 @@ func TestOldGenerationIsOld(t *testing.T) {
 	}
 	if e := p.store.All()[p.key]; e.Gen != 1 || e.Applied != 2 {
 		t.Errorf("it is at %d.%d, and both events of the new life are there", e.Gen, e.Applied)
+	}
+}
+
+// TestCopyIsOfTheEntityAsItIs: what leaves the log goes to quarantine first. Where that copy is redriven at once, and
+// acknowledged because the row is there still, the row must not leave without another one.
+func TestCopyIsOfTheEntityAsItIs(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		writes int // the write before which the copy comes back
+		leaves func(p *transcript, store ordering.Upkeep)
+	}{
+		{"it waited too long", 2, func(p *transcript, store ordering.Upkeep) {
+			for _, hours := range []time.Duration{13 * 24, 22 * 24, 28*24 + 12} { // the last time its row has half of its time left
+				upkeep := ordering.Upkeep(p.store)
+				if p.now = begin.Add(hours * time.Hour); hours > 28*24 {
+					upkeep = store
+				}
+				e, _ := p.store.Entity(context.Background(), p.key)
+				p.keeperOf(upkeep).Sweep(context.Background(), p.key, p.config.Streams[0], e)
+			}
+		}},
+		{"an operator passes what cannot be applied", 1, func(p *transcript, store ordering.Upkeep) {
+			if _, err := p.keeperOf(store).Skip(context.Background(), p.key, p.config.Streams[0], ordering.Skip{Through: 2, Reason: "lost"}); err != nil {
+				t.Error(err)
+			}
+		}},
+	} {
+		p := &transcript{now: begin}
+		p.stream("{name: s, types: [T], mode: step, projection: tally}")
+		p.loop.Projections = map[string]ordering.Projector{"tally": func(map[string]any, *events.Event) (map[string]any, []any, error) {
+			return nil, nil, errors.New("it cannot be applied")
+		}}
+		p.invocation(p.store, p)([2]int64{0, 2})
+		redriven := func() {
+			if got := p.invocation(p.store, p)([2]int64{0, 2}); len(p.copies) != 1 || got[0] != ordering.Duplicate {
+				t.Errorf("%s: the redriven copy is %v, quarantine got %v", tt.name, got, p.copies)
+			}
+		}
+		tt.leaves(p, &between{p.store, tt.writes, redriven})
+		if e := p.store.All()[p.key]; len(e.Waiting) > 0 || len(p.copies) != 2 {
+			t.Errorf("%s: waiting are %v, quarantine got %v", tt.name, e.Waiting, p.copies)
+		}
 	}
 }
 

@@ -197,6 +197,15 @@ func (r *stepRun) forgetRows(newer *Entity) {
 	r.rows, r.readFrom, r.readTo = map[int64]Row{}, 0, 0
 }
 
+// forgetCopies makes copies again of what would be gone after the write that was lost: whoever came between may have
+// acknowledged the message of the copy itself, redriven, because its row was there. A blocked event's row stays.
+func (r *stepRun) forgetCopies() {
+	clear(r.leftovers)
+	if r.through > 0 {
+		clear(r.copied)
+	}
+}
+
 // sendCopies keeps a copy of what blocks, or is passed though it cannot be applied, before the write that says so.
 func (r *stepRun) sendCopies(ctx context.Context, p stepPlan) error {
 	for _, c := range p.copies {
@@ -226,6 +235,7 @@ func (r *stepRun) move(ctx context.Context, base *Entity, p stepPlan) error {
 		return fmt.Errorf("move %s of stream %s: %w", quoteID(r.key.ID), r.stream.Name, err)
 	case !landed:
 		r.learn(now)
+		r.forgetCopies()
 		return r.again(ctx)
 	}
 	r.learn(now)

@@ -156,39 +156,32 @@ func (r *sweepRun) extendRows(ctx context.Context, rows []Row, until time.Time) 
 // the entity and the row the log. A crash in between leaves both, and the copy will stand twice.
 func (r *sweepRun) dropOld(ctx context.Context, i findings, park Park) error {
 	for old := range slices.Chunk(i.old, MaxDropRows) {
-		rows, err := r.copyOld(ctx, old)
-		if err != nil {
-			return err
-		}
 		after := park // until the last of them is gone
 		if i.old[len(i.old)-1].Seq == old[len(old)-1].Seq {
 			after = i.park
 		}
-		if err := r.dropCopied(ctx, rows, after); err != nil {
+		if err := r.dropCopied(ctx, old, after); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropCopied takes rows out of the entity and the log, whoever writes the entity meanwhile: their copies are made, and to
-// begin anew would make others.
-func (r *sweepRun) dropCopied(ctx context.Context, rows []Row, park Park) error {
+// dropCopied copies rows and takes them out of the entity and the log. A copy counts for the entity on which it was made:
+// where somebody wrote meanwhile, that may have been to acknowledge the message of the copy itself, redriven, for the sake
+// of the row that leaves. So whoever loses copies again.
+func (r *sweepRun) dropCopied(ctx context.Context, old []Row, park Park) error {
 	for r.lost < maxRounds {
-		next := *r.entity
-		for _, row := range rows {
-			if row.Gen != next.Gen || !next.Waiting.Has(row.Seq) {
+		for _, row := range old {
+			if row.Gen != r.entity.Gen || !r.entity.Waiting.Has(row.Seq) {
 				return nil // somebody else was faster
 			}
-			next.Waiting = next.Waiting.Without(row.Seq)
 		}
-		if !next.Waiting.Has(next.Blocked) {
-			next.Blocked = 0
+		rows, err := r.copyOld(ctx, old)
+		if err != nil {
+			return err
 		}
-		next.Park = park
-		next.clearPark()
-		next.settleGap(r.entity, r.Now())
-		landed, err := r.drop(ctx, &next, rows)
+		landed, err := r.drop(ctx, r.without(rows, park), rows)
 		if taken := (*TakenError)(nil); landed || errors.As(err, &taken) {
 			return nil // or the log moved under us: the next look finds out how
 		}
@@ -197,6 +190,21 @@ func (r *sweepRun) dropCopied(ctx context.Context, rows []Row, park Park) error 
 		}
 	}
 	return errBusy
+}
+
+// without is the entity once some rows are gone.
+func (r *sweepRun) without(rows []Row, park Park) *Entity {
+	next := *r.entity
+	for _, row := range rows {
+		next.Waiting = next.Waiting.Without(row.Seq)
+	}
+	if !next.Waiting.Has(next.Blocked) {
+		next.Blocked = 0
+	}
+	next.Park = park
+	next.clearPark()
+	next.settleGap(r.entity, r.Now())
+	return &next
 }
 
 func (r *sweepRun) copyOld(ctx context.Context, old []Row) ([]Row, error) {
