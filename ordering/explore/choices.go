@@ -114,14 +114,11 @@ func (m *model) waiting(queue counts) (batches []uint16) {
 // workings are how the next request of one who works may end.
 func (m *model) workings(s *state, slot uint8, all []choice) []choice {
 	all = append(all, choice{working, slot, 0})
-	if s.crashes > 0 {
-		all = append(all, choice{dying, slot, 0})
-	}
-	if s.faults == 0 {
+	if s.mishaps == 0 {
 		return all
 	}
 	request := m.requests[m.known[s.slots[slot].history].request]
-	all = append(all, choice{failing, slot, 0})
+	all = append(all, choice{dying, slot, 0}, choice{failing, slot, 0})
 	if reads[request.op] {
 		return all
 	}
@@ -155,19 +152,9 @@ func (m *model) upkeep(s *state, all []choice) []choice {
 
 // comings are the messages that may come into the queue.
 func (m *model) comings(s *state, all []choice) []choice {
-	here := s.acked
-	for i := range s.slots {
-		if w := &s.slots[i]; !w.idle() {
-			for message := range m.Messages {
-				if m.known[w.history].batch.of(message) > 0 {
-					here.put(message)
-				}
-			}
-		}
-	}
 	for i := range m.Messages {
 		of := uint16(i) //nolint:gosec // below maxMessages
-		if s.copies > 0 && here.has(i) && s.queue.of(i) == 0 {
+		if s.copies > 0 && s.queue.of(i) == 0 && (s.acked.has(i) || m.handled(s, i)) {
 			all = append(all, choice{comingAgain, 0, of})
 		}
 		if s.asked.has(i) {
@@ -186,9 +173,13 @@ func (m *model) comings(s *state, all []choice) []choice {
 // begin is the state from which everything starts.
 func (m *model) begin() state {
 	s := state{
-		owner: -1, content: m.keep(nothing()),
-		crashes: uint8(m.Crashes), faults: uint8(m.Faults), copies: uint8(m.Copies), sweeps: uint8(m.Sweeps), orders: uint8(m.Orders), redrives: uint8(m.Redrives), //nolint:gosec // few
+		owner: -1, content: m.keep(m.atFirst()),
+		mishaps: uint8(m.Mishaps), copies: uint8(m.Copies), sweeps: uint8(m.Sweeps), orders: uint8(m.Orders), redrives: uint8(m.Redrives), //nolint:gosec // few
 	}
+	for _, batch := range m.Before {
+		m.handle(&s, batch)
+	}
+	s.clock = uint8(m.Clock) //nolint:gosec // few
 	for i, message := range m.Messages {
 		switch message.Origin {
 		case Sent:
@@ -198,10 +189,25 @@ func (m *model) begin() state {
 			}
 		case Later:
 			s.later.put(i)
-		case Lost:
+		case Lost, Earlier:
 		}
 	}
 	return s
+}
+
+// handle lets a cold instance, that is gone afterwards, handle a batch alone.
+func (m *model) handle(s *state, batch []int) {
+	begins := start{role: consumer}
+	for _, i := range batch {
+		begins.batch.add(once(i))
+	}
+	fault := m.enter(s, 0, begins)
+	for fault == "" && !s.slots[0].idle() {
+		fault = m.work(s, 0, working)
+	}
+	if s.slots[0] = (slot{}); fault != "" {
+		panic(m.Name + ": " + fault)
+	}
 }
 
 // make lets something happen. It returns what is wrong with it, beside what check sees.
@@ -219,10 +225,10 @@ func (m *model) make(s *state, c choice) (fault string) {
 	case working:
 		return m.work(s, int(c.slot), c.kind)
 	case answerLost, failing, throttling, contending, retrying:
-		s.faults--
+		s.mishaps--
 		return m.work(s, int(c.slot), c.kind)
 	case dying:
-		s.crashes--
+		s.mishaps--
 		s.queue.add(m.known[s.slots[c.slot].history].batch)
 		m.leave(s, int(c.slot), slot{})
 	case comingAgain:

@@ -16,13 +16,18 @@ package explore
 import (
 	"fmt"
 	"time"
+
+	"inorder/ordering"
 )
 
 // Situation is a producer's story, and who handles it.
 type Situation struct {
 	Name     string
-	Stream   string // the rest of its entry in streams.yaml: mode and options
+	Stream   string           // the rest of its entry in streams.yaml: mode and options
+	Begin    *ordering.Entity // what there is at first; nil: nothing
 	Messages []Message
+	Before   [][]int // batches that were handled before, one after the other, by somebody else whom nothing disturbed
+	Clock    int     // how much of Times is over when it begins
 
 	Consumers int             // at once; at most 2
 	Sweepers  int             // at once; with the consumers and an operator at most 4
@@ -32,8 +37,7 @@ type Situation struct {
 	Expires   bool            // rows that are past their TTL may be deleted
 
 	// How much may happen.
-	Crashes  int // invocations that die
-	Faults   int // requests whose answer is lost, or that fail before, or that the SDK makes twice
+	Mishaps  int // invocations that die, answers that are lost, requests that fail before, or that the SDK makes twice
 	Copies   int // messages that come once more: while they are handled, which is a visibility timeout, or after
 	Sweeps   int // runs of a sweeper
 	Orders   int // of the operator
@@ -51,9 +55,10 @@ type Origin uint8
 
 // The origins.
 const (
-	Sent  Origin = iota // it is there from the beginning
-	Lost                // it was lost, and comes when the relay is asked for it
-	Later               // it comes at any time
+	Sent    Origin = iota // it is there from the beginning
+	Lost                  // it was lost, and comes when the relay is asked for it
+	Later                 // it comes at any time
+	Earlier               // it came before
 )
 
 // Kind is what a message says.
@@ -135,12 +140,11 @@ func (x *explorer) explore(most int) Result {
 		var next []state
 		for i := range level {
 			at := uint32(from + i) //nolint:gosec // as many states would not fit into memory
-			fault := x.check(&level[i])
-			if fault == "" {
-				fault = x.follow(&level[i], at, &next)
-			}
-			if fault != "" {
+			if fault := x.check(&level[i]); fault != "" {
 				return x.result(false, &Fault{fault, x.transcript(at)})
+			}
+			if fault := x.follow(&level[i], at, &next); fault != nil {
+				return x.result(false, fault)
 			}
 			if most > 0 && len(x.parents) >= most {
 				return x.result(false, nil)
@@ -156,13 +160,12 @@ func (x *explorer) result(all bool, fault *Fault) Result {
 	return Result{States: len(x.parents), Ends: x.ends, All: all, Fault: fault}
 }
 
-// follow makes each choice that a state leaves, and keeps what is new. A step that is itself a fault is told with the way
-// to where it begins.
-func (x *explorer) follow(s *state, at uint32, next *[]state) string {
+// follow makes each choice that a state leaves, and keeps what is new.
+func (x *explorer) follow(s *state, at uint32, next *[]state) *Fault {
 	for _, c := range x.choices(s) {
 		after := *s
 		if fault := x.make(&after, c); fault != "" {
-			return fault + ", by: " + x.describe(s, c)
+			return &Fault{fault, x.transcript(at, c)}
 		}
 		after.sort(x.Consumers, x.Sweepers)
 		if x.seen.add(after.key()) {
@@ -170,7 +173,7 @@ func (x *explorer) follow(s *state, at uint32, next *[]state) string {
 			*next = append(*next, after)
 		}
 	}
-	return ""
+	return nil
 }
 
 // check looks at a state by itself, and where it is an end at what a sweep makes of it.

@@ -123,11 +123,14 @@ func (m *model) broken(s *state) string {
 			return fmt.Sprintf("number %d is said to wait, and has no row", n)
 		}
 	}
-	if lost := s.acked.minus(k.kept | s.refused | s.expired); lost != 0 {
+	if lost := s.acked.minus(k.kept | s.refused | s.expired); lost != 0 && lost.minus(m.onTheirWay(s)) != 0 {
 		return fmt.Sprintf("%s is acknowledged, and neither applied nor logged nor in quarantine", m.names(lost))
 	}
 	if unsent := k.dispatched.minus(m.effects[s.effects].all | s.expired); m.sends() && unsent != 0 {
 		return fmt.Sprintf("the effect of %s is said to be sent, and is not", m.names(unsent))
+	}
+	if b := k.now.Blocked; b != 0 && m.Redrives == 0 && !m.isCopied(s, k.now.Gen, b) {
+		return fmt.Sprintf("number %d is blocked, and no copy of it is in quarantine", b)
 	}
 	var may set
 	for _, i := range m.Refused {
@@ -137,6 +140,35 @@ func (m *model) broken(s *state) string {
 		return fmt.Sprintf("%s is in quarantine, and nothing is wrong with it", m.names(wrongly))
 	}
 	return ""
+}
+
+// onTheirWay are the messages that wait, or that somebody handles: one of them may have been acknowledged, and another one
+// of the same be there still, or again.
+func (m *model) onTheirWay(s *state) (all set) {
+	for i := range m.Messages {
+		if s.queue.of(i) > 0 || m.handled(s, i) {
+			all.put(i)
+		}
+	}
+	return all
+}
+
+func (m *model) handled(s *state, i int) bool {
+	for at := range s.slots {
+		if w := &s.slots[at]; !w.idle() && m.known[w.history].batch.of(i) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *model) isCopied(s *state, gen, n int64) bool {
+	for i, message := range m.Messages {
+		if message.Gen == gen && message.Seq == n && s.refused.has(i) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *model) wasDeleted(s *state, gen, n int64) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"inorder/ordering"
@@ -127,7 +128,7 @@ func (h *histories) run(of *history) {
 			of.request = h.requestOf(&request)
 			of.token, of.knows, of.makes = hand.token, hand.knows, hand.makes
 		default:
-			of.fault = fmt.Sprintf("panic: %v\n%s", p, debug.Stack())
+			of.fault = fmt.Sprintf("panic: %v, in %s", p, frames(string(debug.Stack())))
 		}
 	}()
 	switch of.role {
@@ -138,6 +139,16 @@ func (h *histories) run(of *history) {
 	case operator:
 		h.order(hand, of.start)
 	}
+}
+
+// frames are the product's functions of a stack, the innermost first.
+func frames(stack string) (names []string) {
+	for _, line := range strings.Split(stack, "\n") {
+		if name, is := strings.CutPrefix(line, "inorder/ordering."); is {
+			names = append(names, name[:strings.LastIndex(name, "(")])
+		}
+	}
+	return names
 }
 
 func (h *histories) loop(hand *hand, s start, cache *ordering.Cache) *ordering.Loop {
@@ -158,16 +169,7 @@ func (h *histories) consume(hand *hand, s start) ending {
 		}
 		warm(cache, h.key, &e, s.fought)
 	}
-	var batch []ordering.Delivery
-	var who []int
-	for m := range h.Messages {
-		for range s.batch.of(m) {
-			message := *h.bodies[m]
-			message.ReceivedAt = h.instant[s.clock]
-			batch = append(batch, ordering.Delivery{Event: h.decoded[m], Message: &message})
-			who = append(who, m)
-		}
-	}
+	batch, who := h.deliveries(s)
 	report := h.loop(hand, s, cache).Apply(context.Background(), h.key, batch)
 	var e ending
 	for i, o := range report.Outcomes {
@@ -178,6 +180,19 @@ func (h *histories) consume(hand *hand, s start) ending {
 		e.cache, e.revision = h.entityOf(cached), int32(cached.Rev) //nolint:gosec // small, see revision
 	}
 	return e
+}
+
+// deliveries are a batch, and which message each of it is.
+func (m *model) deliveries(s start) (batch []ordering.Delivery, who []int) {
+	for i := range m.Messages {
+		for range s.batch.of(i) {
+			message := *m.bodies[i]
+			message.ReceivedAt = m.instant[s.clock]
+			batch = append(batch, ordering.Delivery{Event: m.decoded[i], Message: &message})
+			who = append(who, i)
+		}
+	}
+	return batch, who
 }
 
 func (e *ending) note(m int, o ordering.Outcome) {

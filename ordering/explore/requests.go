@@ -93,8 +93,8 @@ func aside(e *ordering.Entity) string {
 		shown bool
 		text  string
 	}{
-		{len(e.Waiting) > 0, fmt.Sprint(" waiting ", e.Waiting)},
-		{len(e.Ahead) > 0, fmt.Sprint(" ahead ", e.Ahead)},
+		{len(e.Waiting) > 0, " waiting " + ranges(e.Waiting)},
+		{len(e.Ahead) > 0, " ahead " + ranges(e.Ahead)},
 		{e.MaxSeen > e.Applied, fmt.Sprint(" seen ", e.MaxSeen)},
 		{e.Blocked != 0, fmt.Sprint(" blocked at ", e.Blocked)},
 		{len(e.Skipped) > 0, fmt.Sprint(" skipped ", e.Skipped)},
@@ -110,6 +110,21 @@ func aside(e *ordering.Entity) string {
 		b.WriteString(" gap")
 	}
 	return b.String()
+}
+
+// ranges shows numbers, neighbours as a range.
+func ranges(numbers ordering.Numbers) string {
+	list := make([]events.Range, len(numbers))
+	for i, n := range numbers {
+		list[i] = events.Range{First: n, Last: n}
+	}
+	var texts []string
+	for _, r := range events.JoinRanges(list) {
+		if texts = append(texts, fmt.Sprint(r.First)); r.Last > r.First {
+			texts[len(texts)-1] += fmt.Sprint("-", r.Last)
+		}
+	}
+	return "[" + strings.Join(texts, " ") + "]"
 }
 
 // failure is how a request went wrong, as far as its asker can tell.

@@ -28,8 +28,8 @@ type state struct {
 	expired set    // messages whose rows were deleted by their TTL
 	effects uint32 // that were received
 
-	clock                                             uint8
-	crashes, faults, copies, sweeps, orders, redrives uint8
+	clock                                     uint8
+	mishaps, copies, sweeps, orders, redrives uint8
 }
 
 // slot is one who works, or an instance that waits for work.
@@ -70,7 +70,7 @@ func (s *state) key() key {
 		b = binary.LittleEndian.AppendUint16(b, uint16(m))
 	}
 	b = binary.LittleEndian.AppendUint32(b, s.effects)
-	b = append(b, byte(s.owner), s.token, s.clock, s.crashes, s.faults, s.copies, s.sweeps, s.orders, s.redrives) //nolint:gosec // only told apart
+	b = append(b, byte(s.owner), s.token, s.clock, s.mishaps, s.copies, s.sweeps, s.orders, s.redrives) //nolint:gosec // only told apart
 	sum := sha256.Sum256(b)
 	return key{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])}
 }

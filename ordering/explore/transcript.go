@@ -7,8 +7,8 @@ import (
 )
 
 // transcript tells how a state is reached, from the beginning: who does what, hears what, and what the store holds then.
-func (x *explorer) transcript(at uint32) []string {
-	var way []choice
+func (x *explorer) transcript(at uint32, last ...choice) []string {
+	way := slices.Clone(last)
 	for ; at != 0; at = x.parents[at].from {
 		way = append(way, x.parents[at].choice)
 	}
@@ -21,6 +21,9 @@ func (x *explorer) transcript(at uint32) []string {
 	var lines []string
 	for i, message := range x.Messages {
 		lines = append(lines, fmt.Sprintf("   m%d is %s", i, message.name()))
+	}
+	if held := x.shown(s.content); held != "nothing" {
+		lines = append(lines, "   the store at first: "+held)
 	}
 	for i, c := range way {
 		what := x.does(&s, c, names[c.slot])
@@ -60,15 +63,10 @@ func (x *explorer) nameOf(slot int) string {
 	}
 }
 
-// describe is a choice for who does not know the names.
-func (x *explorer) describe(s *state, c choice) string { return x.does(s, c, x.nameOf(int(c.slot))) }
-
 func (x *explorer) does(s *state, c choice, who string) string {
 	verb := func() string { return x.requests[x.known[s.slots[c.slot].history].request].verb() }
 	switch c.kind {
 	case taking, takingNew:
-		after := *s
-		x.make(&after, c)
 		from := "cold"
 		if cache := s.slots[c.slot].cache; c.kind == taking && cache != 0 {
 			e := x.entities[cache]

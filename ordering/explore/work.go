@@ -1,13 +1,23 @@
 package explore
 
 import (
+	"context"
 	"fmt"
 
 	"inorder/ordering"
 	"inorder/ordering/memory"
 )
 
-func nothing() *memory.Store { return &memory.Store{} }
+// atFirst is the store that everything begins with.
+func (m *model) atFirst() *memory.Store {
+	store := &memory.Store{}
+	if m.Begin != nil {
+		if err := store.Swap(context.Background(), m.key, &ordering.Entity{}, m.Begin, nil); err != nil {
+			panic(err)
+		}
+	}
+	return store
+}
 
 // failures are what is heard where it is not the answer.
 var failures = [...]failure{answerLost: noAnswer, failing: noAnswer, throttling: throttled, contending: contended, retrying: noFailure}

@@ -1,0 +1,308 @@
+package explore
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"inorder/events"
+	"inorder/ordering"
+	"inorder/ordering/memory"
+)
+
+var walks = flag.Int("walks", 20, "how many random walks through each situation to compare with one store that lives on")
+
+// TestWalks guards what states leave out, and what is remembered instead of done: along random walks everything is as it is
+// with one store, whose revisions and tokens are as they come, and with invocations that live from their first request to
+// their last.
+func TestWalks(t *testing.T) {
+	for _, s := range situations {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			m := newModel(s)
+			for seed := range *walks {
+				w := newWalk(t, m, uint64(seed)) //nolint:gosec // a count
+				for w.goOn() {
+				}
+				w.stop()
+				if t.Failed() {
+					t.Fatalf("walk %d:\n%s", seed, strings.Join(w.trace, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// walk is a random way through a situation, twice: by states, and in a world of its own.
+type walk struct {
+	*testing.T
+	*model
+	rng    *rand.Rand
+	state  state
+	store  *memory.Store
+	actors [maxSlots]*actor
+	trace  []string
+}
+
+// actor is one who works, or an instance that waits for work.
+type actor struct {
+	name  string
+	next  func() (string, bool)
+	stop  func()
+	how   kind // its next request ends
+	cache *ordering.Cache
+}
+
+func newWalk(t *testing.T, m *model, seed uint64) *walk {
+	w := &walk{T: t, model: m, rng: rand.New(rand.NewPCG(seed, 0)), state: m.begin(), store: m.atFirst()}
+	for i := range w.actors {
+		w.actors[i] = &actor{}
+	}
+	for i, batch := range m.Before {
+		a := &actor{name: fmt.Sprint("before ", i), how: working}
+		begins := start{role: consumer}
+		for _, m := range batch {
+			begins.batch.add(once(m))
+		}
+		w.hire(a, begins)
+		for running := true; running; {
+			_, running = a.next()
+		}
+	}
+	return w
+}
+
+// goOn makes one choice in both worlds, and compares them.
+func (w *walk) goOn() bool {
+	choices := w.choices(&w.state)
+	if len(choices) == 0 || w.Failed() {
+		return false
+	}
+	c := choices[w.rng.IntN(len(choices))]
+	if c.kind == deleting {
+		return false
+	}
+	before := w.state
+	if fault := w.make(&w.state, c); fault != "" {
+		w.Errorf("%s", fault)
+	}
+	w.trace = append(w.trace, fmt.Sprintf("%2d %+v; the store: %s", len(w.trace), c, w.shown(w.state.content)))
+	w.live(c, &before)
+	w.compare(c)
+	moved, actors := w.state.sort(w.Consumers, w.Sweepers), w.actors
+	for to, from := range moved {
+		w.actors[to] = actors[from]
+	}
+	return true
+}
+
+// live makes the choice in the world that lives on.
+func (w *walk) live(c choice, before *state) {
+	a := w.actors[c.slot]
+	switch c.kind {
+	case taking, takingNew, sweeping, skipping:
+		if c.kind == takingNew || a.cache == nil {
+			a.cache = ordering.NewCache(1)
+		}
+		a.name = fmt.Sprint("actor ", len(w.trace))
+		begins := w.model.known[w.state.slots[c.slot].history].start
+		if w.state.slots[c.slot].idle() { // it had nothing to ask
+			begins = w.startOf(c, before)
+		}
+		w.hire(a, begins)
+		a.next()
+	case working, answerLost, failing, throttling, contending, retrying:
+		a.how = c.kind
+		a.next()
+	case dying:
+		a.stop()
+		w.actors[c.slot] = &actor{}
+	case comingAgain, republishing, arriving, redriving, passing, deleting:
+	}
+}
+
+// startOf is how an invocation began that has ended already.
+func (w *walk) startOf(c choice, before *state) start {
+	s := *before
+	if c.kind != taking && c.kind != takingNew {
+		return start{role: [...]role{sweeping: sweeper, skipping: operator}[c.kind], clock: s.clock, skip: w.Skips[c.of]}
+	}
+	batch := s.queue
+	if c.of != everything {
+		batch = 0
+		for i := range w.Messages {
+			if c.of>>i&1 == 1 {
+				batch.add(once(i))
+			}
+		}
+	}
+	return start{role: consumer, clock: s.clock, batch: batch}
+}
+
+// compare tells where the two worlds differ.
+func (w *walk) compare(c choice) {
+	e, _ := w.store.Entity(context.Background(), w.key)
+	k := &w.all[w.state.content]
+	if got, want := text(canonical(e)), text(k.now); got != want {
+		w.Errorf("the entity is\n%s\nand in the state\n%s", got, want)
+	}
+	var rows []ordering.Row
+	for gen := range int64(3) {
+		some, _ := w.store.Rows(context.Background(), w.key, gen, 0, 1<<40)
+		rows = append(rows, some...)
+	}
+	if got, want := text(rows), text(k.rows); got != want {
+		w.Errorf("the rows are\n%s\nand in the state\n%s", got, want)
+	}
+	for i, a := range w.actors {
+		if idle := w.state.slots[i].idle(); idle == (a.next != nil) {
+			w.Errorf("after %+v actor %d works: %t; and in the state: %t", c, i, a.next != nil, !idle)
+		}
+	}
+}
+
+func (w *walk) stop() {
+	for _, a := range w.actors {
+		if a.next != nil {
+			a.stop()
+		}
+	}
+}
+
+// hire lets an actor begin, up to its first request.
+func (w *walk) hire(a *actor, begins start) {
+	next, stop := iter.Pull(func(yield func(string) bool) {
+		defer func() {
+			if p := recover(); p != nil && p != (stopped{}) {
+				panic(p)
+			}
+		}()
+		w.carry(&body{walk: w, actor: a, yield: yield}, begins)
+	})
+	a.stop = stop
+	a.next = func() (string, bool) {
+		what, running := next()
+		if !running {
+			a.next = nil
+		}
+		return what, running
+	}
+}
+
+func (w *walk) carry(b *body, begins start) {
+	tokens := 0
+	loop := &ordering.Loop{
+		Store: b, Quarantine: b, Effects: b, Streams: w.config, Cache: b.cache,
+		Projections: map[string]ordering.Projector{"record": w.record(int(begins.clock))},
+		Now:         func() time.Time { return w.instant[begins.clock] },
+		NewToken: func() string {
+			tokens++
+			return fmt.Sprint(b.name, " token ", tokens)
+		},
+	}
+	if begins.role == consumer {
+		batch, _ := w.deliveries(begins)
+		loop.Apply(context.Background(), w.key, batch)
+		return
+	}
+	loop.Cache = nil
+	keeper := &ordering.Keeper{Loop: loop, Upkeep: b, Requests: b}
+	if begins.role == operator {
+		_, _ = keeper.Skip(context.Background(), w.key, w.stream, ordering.Skip{Through: begins.skip, Reason: "lost for good", By: "somebody"})
+		return
+	}
+	if e, err := b.Entity(context.Background(), w.key); err == nil {
+		keeper.Sweep(context.Background(), w.key, w.stream, e)
+	}
+}
+
+// body is an actor's way to the store that lives on.
+type body struct {
+	*walk
+	*actor
+	yield func(string) bool
+	hand  // what neither world needs
+}
+
+// through makes a request as its end is chosen.
+func through[T any](b *body, what string, make func() (T, error)) (T, error) {
+	if !b.yield(what) {
+		panic(stopped{})
+	}
+	var none T
+	if b.how == answerLost || b.how == retrying {
+		_, _ = make()
+	}
+	said := map[kind]error{throttling: ordering.ErrThrottled, contending: ordering.ErrContended, failing: errNoAnswer, answerLost: errNoAnswer}
+	if err := said[b.how]; err != nil {
+		return none, err
+	}
+	return make()
+}
+
+func (b *body) do(what string, make func() error) error {
+	_, err := through(b, what, func() (struct{}, error) { return struct{}{}, make() })
+	return err
+}
+
+func (b *body) Entity(ctx context.Context, key ordering.Key) (*ordering.Entity, error) {
+	return through(b, "read", func() (*ordering.Entity, error) { return b.store.Entity(ctx, key) })
+}
+
+func (b *body) Swap(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, _ []ordering.Marker) error {
+	return b.do("swap", func() error { return b.store.Swap(ctx, key, prev, next, nil) })
+}
+
+func (b *body) SwapAudited(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, audit ordering.Audit) error {
+	return b.do("skip", func() error { return b.store.SwapAudited(ctx, key, prev, next, audit) })
+}
+
+func (b *body) DropRows(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, rows []ordering.Row) error {
+	return b.do("drop", func() error { return b.store.DropRows(ctx, key, prev, next, rows) })
+}
+
+func (b *body) Add(ctx context.Context, key ordering.Key, a ordering.Addition) (*ordering.Entity, error) {
+	return through(b, "add", func() (*ordering.Entity, error) { return b.store.Add(ctx, key, a) })
+}
+
+func (b *body) CatchUp(ctx context.Context, key ordering.Key, at *ordering.Entity, last int64, since time.Time, token string) (*ordering.Entity, error) {
+	return through(b, "catch up", func() (*ordering.Entity, error) { return b.store.CatchUp(ctx, key, at, last, since, token) })
+}
+
+func (b *body) PutRow(ctx context.Context, key ordering.Key, row ordering.Row) error {
+	return b.do("log", func() error { return b.store.PutRow(ctx, key, row) })
+}
+
+func (b *body) ExtendRow(ctx context.Context, key ordering.Key, row ordering.Row, until time.Time) error {
+	return b.do("extend", func() error { return b.store.ExtendRow(ctx, key, row, until) })
+}
+
+func (b *body) Rows(ctx context.Context, key ordering.Key, gen, first, last int64) ([]ordering.Row, error) {
+	return through(b, "rows", func() ([]ordering.Row, error) { return b.store.Rows(ctx, key, gen, first, last) })
+}
+
+func (b *body) RowHeads(ctx context.Context, key ordering.Key, gen, first, last int64) ([]ordering.Row, error) {
+	return through(b, "heads", func() ([]ordering.Row, error) { return b.store.RowHeads(ctx, key, gen, first, last) })
+}
+
+func (b *body) Copy(context.Context, ordering.Copy) error {
+	return b.do("quarantine", func() error { return nil })
+}
+
+func (b *body) Send(_ context.Context, _ ordering.Key, effects []ordering.Effect) (int, error) {
+	for i := range effects {
+		if err := b.do("send", func() error { return nil }); err != nil {
+			return i, err
+		}
+	}
+	return len(effects), nil
+}
+
+func (b *body) Request(context.Context, []events.RepublishRequest) error {
+	return b.do("ask", func() error { return nil })
+}
