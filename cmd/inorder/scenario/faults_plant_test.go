@@ -76,7 +76,7 @@ func (m mishap) concerns(operation string) bool {
 // effect, so that there is no before and after.
 func (m mishap) startsAt(operation string) bool {
 	reads := slices.Contains([]string{"GetItem", "BatchGetItem", "Query", indexQuery}, operation)
-	return m.concerns(operation) && !(m.after && reads)
+	return m.concerns(operation) && (!m.after || !reads)
 }
 
 // isRetried reports whether the SDK makes the request again and gets an answer: then nothing is to be seen of the mishap.

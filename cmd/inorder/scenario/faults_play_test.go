@@ -70,7 +70,7 @@ func (w *world) finish(r *outcome) (err error) {
 			return err
 		}
 	}
-	if err := w.untilQuiet(); err != nil {
+	if err := w.rest(); err != nil {
 		return err
 	}
 	r.again, err = w.stands()
@@ -93,13 +93,16 @@ const (
 	restPause  = 70 * time.Minute
 )
 
+// untilQuiet ends where nothing is open, or where nothing was written although more time has passed than any back-off takes.
 func (w *world) untilQuiet() error {
-	for range restRounds {
+	for round := range restRounds {
+		before, _ := w.wire.costs()
 		if err := w.rest(); err != nil {
 			return err
 		}
 		marked, err := w.backend.MarkedKeys(w.ctx, w.tables)
-		if err != nil || len(marked) == 0 && len(w.mailbox.waiting) == 0 && len(w.asked()) == 0 {
+		after, _ := w.wire.costs()
+		if err != nil || round > 0 && after == before || len(marked) == 0 && len(w.mailbox.waiting) == 0 && len(w.asked()) == 0 {
 			return err
 		}
 		w.clock.set(w.clock.Now().Add(restPause))
