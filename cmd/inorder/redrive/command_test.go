@@ -448,3 +448,27 @@ func TestOneOfEachReadsWell(t *testing.T) {
 		}
 	}
 }
+
+// What a stranger wrote into a mark, a body or an attribute reaches the terminal as text: whoever may send to the events queue can
+// bring a message with a mark of his own into the dead-letter queue.
+func TestStrangersTextCommandsNoTerminal(t *testing.T) {
+	hostile := "\x1b[2J\x07\u202e\u009b31m"
+	quoted := `\u001b[2J\u0007\u202e\u009b31m`
+	w := start(t)
+	body := fmt.Sprintf(`{"event_id":%[1]q,"type":"Posted","entity_id":"%[2]s","seq":1,"source":"%[2]s","data":{}}`, "e1", quoted)
+	mark := fmt.Sprintf(`{"reason":"%[1]s","detail":"%[1]s","message_id":"%[1]s","received_at":"2026-02-01T00:00:00Z","queue":"%[1]s"}`, quoted)
+	for _, url := range []string{stacktest.QuarantineURL, stacktest.DLQURL} {
+		w.dead(url, events.Message{ID: "m1", Body: body, Attributes: map[string]events.Attribute{"inorder": {Type: "String", Text: mark}}})
+	}
+	for _, change := range []func(*Command){
+		func(*Command) {}, asJSON, func(c *Command) { c.From = "dlq" }, func(c *Command) { c.Reason = []string{hostile} }, func(c *Command) { c.Stream = hostile },
+		func(c *Command) { c.Entity = hostile },
+	} {
+		c := w.command()
+		change(c)
+		out, _ := w.run(w.T.Context(), c)
+		if strings.ContainsAny(out, "\x1b\x07\u202e\u009b") {
+			t.Errorf("%+v shows %q", c, out)
+		}
+	}
+}

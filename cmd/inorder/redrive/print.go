@@ -75,7 +75,7 @@ func (r *Result) printExamples(out io.Writer, width int) {
 		if g.named {
 			after = ", "
 		}
-		terminal.Wrap(out, "  - ", string(g.Reason)+after+terminal.Escape(g.Example), width)
+		terminal.Wrap(out, "  - ", terminal.Escape(string(g.Reason)+after+g.Example), width)
 	}
 }
 
