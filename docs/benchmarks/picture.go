@@ -80,7 +80,7 @@ func (c chart) bars(title charts.TitleOption, theme charts.ColorPalette) charts.
 	bars.Horizontal, bars.Theme, bars.Title, bars.ValueFormatter = true, theme, title, short
 	bars.Legend.Show = charts.Ptr(false)
 	bars.CategoryAxis.Labels = labels
-	bars.CategoryAxis.LabelFontStyle.FontSize = 9
+	bars.CategoryAxis.LabelFontStyle.FontSize = 8
 	bars.ValueAxis[0].Min, bars.ValueAxis[0].Show = charts.Ptr(0.0), charts.Ptr(false)
 	for i := range bars.SeriesList {
 		bars.SeriesList[i].Label = charts.SeriesLabel{Show: charts.Ptr(true), ValueFormatter: short}

@@ -42,9 +42,9 @@ func powertools(ctx context.Context, b *bench) (result, error) {
 		Head: []string{"state events", "consumer, events/s", "Powertools, events/s", "ratio", "consumer, write units per event", "Powertools, write units per event"},
 	}}}
 	cases := []struct {
-		events string
-		each   int
-	}{{"one of each entity", 1}, {"ten of each entity in a batch", 10}}
+		events, bar string
+		each        int
+	}{{"one of each entity", "1 each", 1}, {"ten of each entity in a batch", "10 each", 10}}
 	node, err := startNode(ctx, b)
 	if missing := (*missingError)(nil); errors.As(err, &missing) {
 		b.say("not run: %v", err)
@@ -69,7 +69,7 @@ func powertools(ctx context.Context, b *bench) (result, error) {
 		}
 		r.Tables[0].Rows = append(r.Tables[0].Rows, row)
 		r.Goals = append(r.Goals, atLeast(againstPowertools, "state, "+c.events, wantPowertools, ratio, whyPowertools))
-		bars.X, bars.Series[0].Values = append(bars.X, c.events), append(bars.Series[0].Values, ratio.Median)
+		bars.X, bars.Series[0].Values = append(bars.X, c.bar), append(bars.Series[0].Values, ratio.Median)
 	}
 	r.Charts = []chart{bars}
 	return r, nil

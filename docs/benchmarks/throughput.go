@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	awsevents "github.com/aws/aws-lambda-go/events"
 
@@ -74,12 +75,12 @@ const (
 
 func throughputCases(b *bench) (cases []throughputCase) {
 	for _, m := range modes {
-		one := throughputCase{mode: m, events: "one of each entity", n: b.n(3000), each: 1, want: wantUnique, whyNot: whyEngine, bar: m.name + ", one each"}
-		ten := throughputCase{mode: m, events: "ten of each entity in a batch", n: b.n(10000), each: 10, want: wantBursts, whyNot: whyEngine, bar: m.name + ", ten each"}
+		one := throughputCase{mode: m, events: "one of each entity", n: b.n(3000), each: 1, want: wantUnique, whyNot: whyEngine, bar: m.name + ", 1 each"}
+		ten := throughputCase{mode: m, events: "ten of each entity in a batch", n: b.n(6000), each: 10, want: wantBursts, whyNot: whyEngine, bar: m.name + ", 10 each"}
 		for _, c := range []throughputCase{one, ten} {
 			if m.name == "state" {
 				same := c
-				same.events, same.same, same.bar = c.events+", against a loop that makes the same write", true, c.bar+", same write"
+				same.events, same.same, same.bar = c.events+", against a loop that makes the same write", true, "same write, "+strings.TrimPrefix(c.bar, "state, ")
 				cases = append(cases, same, c)
 				continue
 			}
