@@ -156,6 +156,7 @@ func (w *world) consumed(t *thread, i *instance, batch []*letter, out awsevents.
 			if ok != o.Disposition.Ack() {
 				w.fault("NoSilentLoss", "%s is %s, and acknowledged: %t", l.ID, o.Disposition, ok)
 			}
+			w.checkRepeated(l, o)
 			w.said[l.fact] = append(w.said[l.fact], o.Disposition)
 		}
 		if !ok {
@@ -278,7 +279,7 @@ func (w *world) relayRequests() bool {
 	}
 	batch := visible[:min(10, len(visible))]
 	in := w.requests.receive(batch, time.Now())
-	i := w.newInstance()
+	i, began, before := w.newInstance(), time.Now(), len(w.sent)
 	var out awsevents.SQSEventResponse
 	var err error
 	w.hire(relayName, i.clock, invocationTimeout, func(t *thread) { out, err = w.relay(i).HandleQueue(t.ctx, in) }, func(died bool) {
@@ -288,6 +289,7 @@ func (w *world) relayRequests() bool {
 		for n, ok := range acked(batch, out.BatchItemFailures) {
 			if ok {
 				w.requests.remove(batch[n])
+				w.checkAnswer(batch[n].Body, began, w.sent[before:])
 			}
 		}
 	})
@@ -297,6 +299,7 @@ func (w *world) relayRequests() bool {
 // collect takes what was sent to where it goes: the mailboxes' queues are read as soon as something is in them.
 func (w *world) collect() {
 	for _, m := range w.queues.Empty(backend.SourceURL) {
+		w.sent = append(w.sent, m.Body)
 		w.arrive(m)
 	}
 	for _, m := range w.queues.Empty(backend.RepublishURL) {

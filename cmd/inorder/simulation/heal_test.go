@@ -118,7 +118,7 @@ func (w *world) again() {
 			before[key] = still(w.look(key))
 		}
 	}
-	w.idle = nil
+	w.idle, w.repeats = nil, true
 	for _, l := range w.finished {
 		again := *l
 		again.at, again.tries = time.Now(), 0

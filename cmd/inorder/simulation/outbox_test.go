@@ -96,6 +96,7 @@ func (o *outbox) keep(f *fact) {
 			o.never[key] = map[ordering.Position]bool{}
 		}
 		o.never[key][at] = true
+		o.written[f] = time.Now()
 		return
 	case !f.gone:
 		if o.rows[key] == nil {

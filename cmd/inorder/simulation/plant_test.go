@@ -48,9 +48,9 @@ func TestAFaultIsFoundAndMadeSmall(t *testing.T) {
 		property string
 		most     int // elements
 	}{
-		{"the condition is left out", func(s ordering.Upkeep) ordering.Upkeep { return careless{s} }, "", 16},
-		{"log rows are lost", func(s ordering.Upkeep) ordering.Upkeep { return leaky{s} }, "", 12},
-		{"markers are left out", func(s ordering.Upkeep) ordering.Upkeep { return forgetful{s} }, "DeltaSum", 4},
+		{"the condition is left out", func(s ordering.Upkeep) ordering.Upkeep { return careless{s} }, "", 24},
+		{"log rows are lost", func(s ordering.Upkeep) ordering.Upkeep { return leaky{s} }, "", 24},
+		{"markers are left out", func(s ordering.Upkeep) ordering.Upkeep { return forgetful{s} }, "DeltaSum", 8},
 	} {
 		t.Run(planted.name, func(t *testing.T) {
 			g.plant = planted.plant

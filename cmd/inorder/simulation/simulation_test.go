@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 60, "how many seeds to play")
+	seeds = flag.Uint64("seeds", 40, "how many seeds to play")
 	from  = flag.Uint64("from", 1, "the first of them")
 	seed  = flag.Uint64("seed", 0, "play this one seed")
 	only  = flag.String("only", "", "of its elements play only these")

@@ -140,7 +140,10 @@ func (w *world) serve(u *turn) {
 	if writer := w.lastWriter[u.lane]; writer != nil && writer != u.by.clock {
 		u.by.stale[u.lane] = true
 	}
-	if u.cost.writes > 0 {
+	switch {
+	case m.kind != noMishap:
+		w.lastWriter[u.lane] = &clock{} // nobody's: what a machine remembers then may be as it likes
+	case u.cost.writes > 0:
 		w.lastWriter[u.lane] = u.by.clock
 	}
 	spent := u.by.cost[u.lane]

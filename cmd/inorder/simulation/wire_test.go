@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	awsevents "github.com/aws/aws-lambda-go/events"
 
@@ -116,6 +117,7 @@ func (w *world) streamRow(pk, sk, event, source string) {
 		return // a transaction that was asked for again, by its token
 	}
 	w.streamed[pk+" "+sk] = true
+	w.written[w.byBody[event]] = time.Now()
 	w.records = append(w.records, awsevents.DynamoDBEventRecord{
 		EventName: string(awsevents.DynamoDBOperationTypeInsert), EventSource: "aws:dynamodb",
 		Change: awsevents.DynamoDBStreamRecord{

@@ -44,8 +44,10 @@ type world struct {
 	requests *mailbox // of the relay
 	records  []awsevents.DynamoDBEventRecord
 	streamed map[string]bool
-	reading  bool             // a shard of a table's stream has one reader
-	byBody   map[string]*fact // what the relay sends
+	reading  bool                // a shard of a table's stream has one reader
+	byBody   map[string]*fact    // what the relay sends
+	sent     []string            // to the events queue, whatever became of it
+	written  map[*fact]time.Time // since when the producer has them, or had
 	agenda   []act
 	ended    map[*fact]bool // written by the producer
 	writing  map[*entity]bool
@@ -62,6 +64,7 @@ type world struct {
 	commonLane int
 	steps      int
 	calm       bool
+	repeats    bool      // everything that was acknowledged comes again
 	file       string    // streams.yaml, for commands
 	sweptAt    time.Time // when a sweep ended last that nothing disturbed
 
@@ -89,7 +92,7 @@ type instance struct {
 func newWorld(l *life, g *ground, f *ferry) *world {
 	w := &world{
 		life: l, ground: g, site: g.sites[l.engine], ferry: f, rng: rand.New(rand.NewPCG(l.seed, 2)), commonLane: 6,
-		streamed: map[string]bool{}, byBody: map[string]*fact{}, ended: map[*fact]bool{}, writing: map[*entity]bool{},
+		streamed: map[string]bool{}, byBody: map[string]*fact{}, written: map[*fact]time.Time{}, ended: map[*fact]bool{}, writing: map[*entity]bool{},
 		acknowledged: map[*fact]time.Time{}, said: map[*fact][]ordering.Disposition{}, untold: map[*fact]bool{}, redriven: map[string]int{}, wrong: map[string]bool{}, gaps: map[string]string{}, lastWriter: map[int]*clock{},
 		count: tally{},
 	}
