@@ -1,12 +1,8 @@
 package simulation
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"time"
 
@@ -175,42 +171,6 @@ func (w *world) consumed(t *thread, i *instance, batch []*letter, out awsevents.
 	i.outcomes = nil
 }
 
-// bury moves messages into the dead-letter queue.
-func (w *world) bury(dead []*letter) {
-	for _, l := range dead {
-		w.count["dead letters"]++
-		w.traced(nil, "dead:", l.ID)
-		w.post(backend.SourceURL+"-dlq", l.Message)
-	}
-}
-
-// post puts a message into a queue as SQS itself does, or somebody who has nothing to do with all this.
-func (w *world) post(url string, m events.Message) {
-	type value struct {
-		DataType, StringValue string
-		BinaryValue           []byte `json:",omitempty"`
-	}
-	in := struct {
-		QueueUrl, MessageBody string
-		MessageAttributes     map[string]value
-	}{url, m.Body, map[string]value{}}
-	for name, a := range m.Attributes {
-		in.MessageAttributes[name] = value{a.Type, a.Text, a.Binary}
-	}
-	body, err := json.Marshal(in)
-	if err != nil {
-		panic(err) // texts only
-	}
-	request, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		panic(err)
-	}
-	request.Header.Set("X-Amz-Target", "AmazonSQS.SendMessage")
-	if answer, err := w.queues.RoundTrip(request); err != nil || answer.StatusCode != http.StatusOK { //nolint:bodyclose // it is a text in memory
-		panic(fmt.Sprintf("SQS does not take %s: %v", m.Body, err))
-	}
-}
-
 // sweep starts a sweeper. It remembers nothing from one run to the next.
 func (w *world) sweep() {
 	i := w.newInstance()
@@ -225,140 +185,4 @@ func (w *world) sweep() {
 			w.fault("NoLostWakeup", "nothing was in its way, and a sweep failed: %v", err)
 		}
 	})
-}
-
-func (w *world) relay(i *instance) *functions.Relay {
-	p := functions.RelayParts{
-		Streams: w.config, SQS: w.sqs, EventsURL: backend.SourceURL, RepublishURL: backend.RepublishURL,
-		MarkDelay: markDelay, Metrics: io.Discard, Now: i.clock.Now, Parallel: 1,
-	}
-	if w.site != nil {
-		p.Outbox = w.outbox(fmt.Sprint("r", i.number))
-	} else {
-		p.Outbox = &w.told
-	}
-	return functions.NewRelay(p)
-}
-
-const markDelay = 5 * time.Minute
-
-// relayRows starts the relay on what its table's stream has, and reports whether there is any.
-func (w *world) relayRows() bool {
-	if len(w.records) == 0 || w.reading {
-		return false
-	}
-	most := 20
-	if w.isWild() {
-		most = 1 + w.rng.IntN(most)
-	}
-	batch := slices.Clone(w.records[:min(len(w.records), most)])
-	i := w.newInstance()
-	var out awsevents.DynamoDBEventResponse
-	var err error
-	w.reading = true
-	w.hire(relayName, i.clock, invocationTimeout, func(t *thread) { out, err = w.relay(i).HandleStream(t.ctx, awsevents.DynamoDBEvent{Records: batch}) }, func(died bool) {
-		w.reading = false
-		done := len(batch)
-		if len(out.BatchItemFailures) > 0 {
-			done = slices.IndexFunc(batch, func(r awsevents.DynamoDBEventRecord) bool {
-				return r.Change.SequenceNumber == out.BatchItemFailures[0].ItemIdentifier
-			})
-		}
-		if !died && err == nil {
-			w.records = w.records[done:]
-		}
-	})
-	return true
-}
-
-// relayRequests starts the relay on requests and notes. Where nothing heals nobody answers.
-func (w *world) relayRequests() bool {
-	visible, _ := w.requests.visible(time.Now())
-	if len(visible) == 0 || !w.heals {
-		return false
-	}
-	batch := visible[:min(10, len(visible))]
-	in := w.requests.receive(batch, time.Now())
-	i, began, before := w.newInstance(), time.Now(), len(w.sent)
-	var out awsevents.SQSEventResponse
-	var err error
-	w.hire(relayName, i.clock, invocationTimeout, func(t *thread) { out, err = w.relay(i).HandleQueue(t.ctx, in) }, func(died bool) {
-		if died || err != nil {
-			return
-		}
-		for n, ok := range acked(batch, out.BatchItemFailures) {
-			if ok {
-				w.requests.remove(batch[n])
-				w.checkAnswer(batch[n].Body, began, w.sent[before:])
-			}
-		}
-	})
-	return true
-}
-
-// collect takes what was sent to where it goes: the mailboxes' queues are read as soon as something is in them.
-func (w *world) collect() {
-	for _, m := range w.queues.Empty(backend.SourceURL) {
-		w.sent = append(w.sent, m.Body)
-		w.arrive(m)
-	}
-	for _, m := range w.queues.Empty(backend.RepublishURL) {
-		l := &letter{Message: m, at: time.Now()}
-		if bytes.Contains([]byte(m.Body), []byte(functions.NoteType)) {
-			l.at = l.at.Add(markDelay) // SQS's DelaySeconds
-		} else {
-			w.checkRequest(m.Body)
-		}
-		w.requests.put(l)
-	}
-}
-
-// arrive puts a message into the events queue, or loses it on its way, or delivers it more often than once.
-func (w *world) arrive(m events.Message) {
-	f := w.byBody[m.Body]
-	w.countControl(m.Body)
-	if f != nil && !w.calm && f.lost > 0 {
-		f.lost--
-		w.count[lost]++
-		w.traced(nil, "lost:", f.eventID())
-		return
-	}
-	if f != nil && f.gone {
-		w.count[lost]++
-		return
-	}
-	w.count[messages]++
-	l := &letter{Message: m, at: time.Now(), fact: f}
-	l.ID = fmt.Sprintf("m%d", w.count[messages])
-	if f != nil {
-		l.ID += "=" + f.eventID()
-	}
-	w.events.put(l)
-	if f == nil || f.copies == 0 || w.calm {
-		return
-	}
-	for n := range f.copies { // by SQS itself under one id, or sent twice
-		again := *l
-		if n%2 == 1 {
-			again.ID += "-again"
-		}
-		again.at = time.Now().Add(f.delay / time.Duration(n+1))
-		w.events.put(&again)
-		w.count[copies]++
-	}
-	f.copies = 0
-}
-
-// countControl takes note of what the relay says about numbers.
-func (w *world) countControl(body string) {
-	var said struct{ Type, Reason string }
-	if json.Unmarshal([]byte(body), &said) != nil {
-		return
-	}
-	switch said.Type {
-	case events.VoidType:
-		w.count["void: "+said.Reason]++
-	case events.MarkType:
-		w.count["marks"]++
-	}
 }
