@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -24,7 +25,7 @@ import (
 type ground struct {
 	sites  map[string]*site // by the engine's name
 	folder string
-	trace  bool
+	trace  io.Writer // nil: nobody wants to know what happens
 	lives  atomic.Int64
 	// plant, where it is set, puts a fault between the functions and their store in memory.
 	plant func(ordering.Upkeep) ordering.Upkeep

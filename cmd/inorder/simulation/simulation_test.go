@@ -3,6 +3,7 @@ package simulation
 import (
 	"flag"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -29,7 +30,9 @@ func init() {
 func TestSimulation(t *testing.T) {
 	g := newGround(t)
 	if *seed != 0 {
-		g.trace = *trace
+		if *trace {
+			g.trace = os.Stdout
+		}
 		var elements []string
 		if *only != "" {
 			elements = strings.Split(*only, ",")
@@ -67,6 +70,38 @@ func TestSimulation(t *testing.T) {
 		t.Logf("proof: %s; the ten properties hold", all)
 		t.Logf("that is: %v", map[string]int(all))
 	}
+}
+
+// A seed that is played again is the same life, request by request: in memory, and on either engine.
+func TestASeedIsOneLife(t *testing.T) {
+	g := newGround(t)
+	for _, s := range []uint64{5, 6, 7, engineEvery, 3 * engineEvery, engineEvery * minidynEvery} {
+		var lives [3]string
+		for i := range lives {
+			var told strings.Builder
+			g.trace = &told
+			g.play(t, s, nil)
+			lives[i] = told.String()
+		}
+		for _, other := range lives[1:] {
+			if at := difference(lives[0], other); at != "" {
+				t.Errorf("seed %d goes another way: %s", s, at)
+			}
+		}
+	}
+}
+
+func difference(a, b string) string {
+	first, second := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(first), len(second)) {
+		if first[i] != second[i] {
+			return fmt.Sprintf("line %d\n%s\n%s", i, first[i], second[i])
+		}
+	}
+	if len(first) != len(second) {
+		return fmt.Sprintf("%d lines and %d", len(first), len(second))
+	}
+	return ""
 }
 
 // report says what is wrong with a seed, and what of it suffices.

@@ -127,14 +127,14 @@ func (w *world) fault(property, format string, args ...any) {
 }
 
 func (w *world) traced(t *thread, what ...any) {
-	if !w.trace {
+	if w.trace == nil {
 		return
 	}
 	who := ""
 	if t != nil {
 		who = t.name
 	}
-	fmt.Printf("%4d %12s  %-14s %s", w.steps, time.Since(begin).Round(time.Millisecond), who, fmt.Sprintln(what...))
+	_, _ = fmt.Fprintf(w.trace, "%4d %12s  %-14s %s", w.steps, time.Since(begin).Round(time.Millisecond), who, fmt.Sprintln(what...))
 }
 
 // hire starts a thread, which does nothing before its first turn.
