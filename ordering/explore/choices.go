@@ -179,6 +179,12 @@ func (m *model) begin() state {
 	for _, batch := range m.Before {
 		m.handle(&s, batch)
 	}
+	for _, clock := range m.Swept {
+		s.clock = uint8(clock) //nolint:gosec // few
+		if _, fault := m.sweepAlone(&s); fault != "" {
+			panic(m.Name + ": " + fault)
+		}
+	}
 	s.clock = uint8(m.Clock) //nolint:gosec // few
 	for i, message := range m.Messages {
 		switch message.Origin {

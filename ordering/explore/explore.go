@@ -27,6 +27,7 @@ type Situation struct {
 	Begin    *ordering.Entity // what there is at first; nil: nothing
 	Messages []Message
 	Before   [][]int // batches that were handled before, one after the other, by somebody else whom nothing disturbed
+	Swept    []int   // at which of Times a sweeper ran before, and nothing disturbed it; the first is 1
 	Clock    int     // how much of Times is over when it begins
 
 	Consumers int             // at once; at most 2

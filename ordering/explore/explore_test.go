@@ -7,9 +7,10 @@ import (
 )
 
 var (
-	states        = flag.Int("states", 2000, "how many states of each situation to visit at most; 0: all")
+	states        = flag.Int("states", 1000, "how many states of each situation to visit at most; 0: all")
 	situation     = flag.String("situation", "", "visit only this one")
-	plantedStates = flag.Int("planted-states", 100000, "how many states of a situation to visit for a planted bug")
+	mishaps       = flag.Bool("mishaps", true, "let invocations die and requests fail")
+	plantedStates = flag.Int("planted-states", 20000, "how many states of a situation to visit for a planted bug")
 )
 
 // faultMark begins what is told of a fault.
@@ -27,6 +28,9 @@ func TestExploration(t *testing.T) {
 		known = true
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
+			if !*mishaps {
+				s.Mishaps = 0
+			}
 			r := Explore(s, *states)
 			if r.Fault != nil {
 				t.Fatalf("%s%s, after %d states:\n%s", faultMark, r.Fault.What, r.States, strings.Join(r.Fault.Transcript, "\n"))

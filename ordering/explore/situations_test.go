@@ -185,6 +185,15 @@ var gaps = []Situation{
 		Consumers: 2, Sweepers: 2, Sweeps: 2, Mishaps: 1, Copies: 1, Redrives: 1, Cursor: 2, Refused: []int{1},
 	},
 	{
+		Name: "what waits too long, and is redriven at once", Stream: "mode: step, gap_deadline: 5m, projection: record",
+		Messages:  []Message{{Seq: 1, Origin: Later}, {Seq: 2, Origin: Earlier}},
+		Before:    [][]int{{1}},
+		Swept:     []int{1, 2},
+		Times:     []time.Duration{13 * day, 22 * day, 28*day + day/2},
+		Clock:     3,
+		Consumers: 2, Sweepers: 1, Sweeps: 2, Mishaps: 1, Redrives: 2, Cursor: 2, Refused: []int{1},
+	},
+	{
 		Name: "rows that their TTL deletes", Stream: "mode: step, gap_deadline: 5m, projection: record",
 		Messages:  []Message{{Seq: 1, Origin: Later}, {Seq: 2, Origin: Earlier}, {Seq: 3, Origin: Earlier}},
 		Before:    [][]int{{1, 2}},

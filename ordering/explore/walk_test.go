@@ -63,18 +63,26 @@ func newWalk(t *testing.T, m *model, seed uint64) *walk {
 	for i := range w.actors {
 		w.actors[i] = &actor{}
 	}
-	for i, batch := range m.Before {
-		a := &actor{name: fmt.Sprint("before ", i), how: working}
+	for _, batch := range m.Before {
 		begins := start{role: consumer}
 		for _, m := range batch {
 			begins.batch.add(once(m))
 		}
-		w.hire(a, begins)
-		for running := true; running; {
-			_, running = a.next()
-		}
+		w.alone(begins)
+	}
+	for _, clock := range m.Swept {
+		w.alone(start{role: sweeper, clock: uint8(clock)}) //nolint:gosec // few
 	}
 	return w
+}
+
+// alone is somebody's work from its beginning to its end.
+func (w *walk) alone(begins start) {
+	a := &actor{name: fmt.Sprint("before ", begins), how: working}
+	w.hire(a, begins)
+	for running := true; running; {
+		_, running = a.next()
+	}
 }
 
 // goOn makes one choice in both worlds, and compares them.
