@@ -18,9 +18,10 @@ const (
 
 // SeqClock writes a position by seq as a text that sorts bytewise: generation, dot, sequence, padded with zeros.
 func SeqClock(generation, seq int64) string {
-	var b [generationWidth + 1 + seqWidth]byte
+	const zeros = "0000000000.0000000000000000000"
+	var b [len(zeros)]byte
+	copy(b[:], zeros)
 	padInto(b[:generationWidth], generation)
-	b[generationWidth] = '.'
 	padInto(b[generationWidth+1:], seq)
 	return string(b[:])
 }
@@ -38,9 +39,10 @@ func ParseSeqClock(clock string) (generation, seq int64, ok bool) {
 	return generation, seq, true
 }
 
-func padInto(b []byte, n int64) {
-	for i := len(b) - 1; i >= 0; i-- {
-		b[i] = byte('0' + n%10)
+// padInto writes a number over zeros, at their end.
+func padInto(zeros []byte, n int64) {
+	for i := len(zeros) - 1; n > 0; i-- {
+		zeros[i] = byte('0' + n%10)
 		n /= 10
 	}
 }

@@ -97,9 +97,15 @@ const (
 
 // Projection is how a step or a delta changes the state: by the built-in rules, or by a Go function of that name.
 type Projection struct {
-	Sum  map[string]Path // attribute → where the amount is
-	Set  map[string]Path // attribute → where the value is
-	Name string          // registered in functions/projections
+	Sum  []Field // attributes, and where their amounts are
+	Set  []Field // attributes, and where their values are
+	Name string  // registered in functions/projections
+}
+
+// Field is an attribute and where what it holds comes from.
+type Field struct {
+	Attribute string
+	From      Path
 }
 
 // Path is a place in a decoded event: names, and numbers of array elements, joined by dots. It starts at the event's top

@@ -112,7 +112,9 @@ func (r *streamReader) checkSummedAndSet(rule entry) {
 	}
 	fields, _ := mappingValues(r.plain(rule.value))
 	for _, f := range fields {
-		if name, _ := keyName(f.Key); r.s.Projection.Sum[name] != nil && r.s.Projection.Set[name] != nil {
+		name, _ := keyName(f.Key)
+		is := func(f Field) bool { return f.Attribute == name }
+		if slices.ContainsFunc(r.s.Projection.Sum, is) && slices.ContainsFunc(r.s.Projection.Set, is) {
 			r.fault(f.Key, "attribute %s is both summed and set", name)
 		}
 	}
@@ -128,7 +130,8 @@ func (r *streamReader) namedProjection(e entry, name string) {
 	r.s.Projection.Name = name
 }
 
-func (r *streamReader) fields(rule entry) map[string]Path {
+// fields are in the order of the attributes' names.
+func (r *streamReader) fields(rule entry) []Field {
 	entries, ok := r.mapping(rule.value, rule.name)
 	if !ok {
 		return nil
@@ -136,15 +139,16 @@ func (r *streamReader) fields(rule entry) map[string]Path {
 	if len(entries) == 0 {
 		r.fault(rule.value, "%s must not be empty", rule.name)
 	}
-	fields := make(map[string]Path, len(entries))
+	fields := make([]Field, 0, len(entries))
 	for _, e := range entries {
 		if strings.HasPrefix(e.name, "_") || e.name == "" {
 			r.fault(e.key, "attribute %q: a name must not be empty, and those that start with _ are the bookkeeping's", e.name)
 		}
 		if p := r.path(e.value, e.name); p != nil {
-			fields[e.name] = p
+			fields = append(fields, Field{e.name, p})
 		}
 	}
+	slices.SortFunc(fields, func(a, b Field) int { return strings.Compare(a.Attribute, b.Attribute) })
 	return fields
 }
 

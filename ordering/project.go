@@ -50,8 +50,8 @@ func (b *builtIn) try(p events.Projection, e *events.Event) error {
 		return err
 	}
 	b.tried = b.tried[:0]
-	for name, path := range p.Set {
-		m := events.Member{Name: name, Value: e.Find(path)}
+	for _, f := range p.Set {
+		m := events.Member{Name: f.Attribute, Value: e.Find(f.From)}
 		if !m.Value.Exists() {
 			continue
 		}

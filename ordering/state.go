@@ -37,7 +37,7 @@ func (swapWhole) isStateWrite()  {}
 
 // planState decides on the open jobs of one entity. known is nil where nothing is known: no state event needs a read.
 func planState(s *events.Stream, known *Entity, jobs []*job, now time.Time) statePlan {
-	p := statePlan{final: verdicts{}, lone: verdicts{}, landed: verdicts{}}
+	p := statePlan{final: verdicts{}, lone: verdicts{}, landed: make(verdicts, len(jobs))}
 	if s.Clock == events.ClockEntity {
 		p.planWhole(known, jobs, now)
 	} else {

@@ -39,10 +39,7 @@ func (l *Loop) applyStep(ctx context.Context, key Key, s *events.Stream, jobs []
 }
 
 func (l *Loop) newStepRun(key Key, s *events.Stream, jobs []*job, r *Report) *stepRun {
-	run := &stepRun{
-		numbered: numbered{Loop: l, key: key, stream: s, jobs: jobs, report: r},
-		rows:     map[int64]Row{}, own: map[int64]Row{}, copied: map[int64]bool{}, leftovers: map[Position]bool{},
-	}
+	run := &stepRun{numbered: numbered{Loop: l, key: key, stream: s, jobs: jobs, report: r}}
 	run.forget = run.forgetRows
 	return run
 }
@@ -84,11 +81,11 @@ func (r *stepRun) turn(ctx context.Context) error {
 // life returns the entity on which to decide: as it is, or, for a higher generation, the empty one of the new life,
 // after the old one's affairs are in order. It returns nil where the entity had to be read first, or to be looked at again.
 func (r *stepRun) life(ctx context.Context) (*Entity, error) {
-	todo := open(r.jobs)
+	first := firstOpen(r.jobs)
 	if r.adopts() {
 		return r.atBaseline(), nil
 	}
-	if len(todo) == 0 || todo[0].Event.Generation <= r.entity.Gen {
+	if first == nil || first.Event.Generation <= r.entity.Gen {
 		return r.entity, nil
 	}
 	if !r.fresh {
@@ -98,7 +95,7 @@ func (r *stepRun) life(ctx context.Context) (*Entity, error) {
 	if err := r.endLife(ctx); err != nil || r.entity.Gen != ended { // while effects were sent, somebody else began a new life
 		return nil, err
 	}
-	born := &Entity{Exists: true, Rev: r.entity.Rev, Cursor: Cursor{Gen: todo[0].Event.Generation}}
+	born := &Entity{Exists: true, Rev: r.entity.Rev, Cursor: Cursor{Gen: first.Event.Generation}}
 	if r.entity.Dispatched != nil {
 		born.Dispatched = &Position{Gen: born.Gen}
 	}
@@ -161,6 +158,9 @@ func (r *stepRun) keepLeftovers(ctx context.Context, numbers Numbers) error {
 		return nil
 	})
 	if err == nil {
+		if r.leftovers == nil {
+			r.leftovers = map[Position]bool{}
+		}
 		for _, row := range rows {
 			r.leftovers[Position{row.Gen, row.Seq}] = true
 		}
@@ -170,7 +170,11 @@ func (r *stepRun) keepLeftovers(ctx context.Context, numbers Numbers) error {
 
 // logged is what is known of the log.
 func (r *stepRun) logged() map[int64]Row {
-	logged := maps.Clone(r.rows)
+	if len(r.own) == 0 {
+		return r.rows
+	}
+	logged := make(map[int64]Row, len(r.rows)+len(r.own))
+	maps.Copy(logged, r.rows)
 	maps.Copy(logged, r.own)
 	return logged
 }
@@ -192,9 +196,9 @@ func (r *stepRun) sendable(e Effect) error {
 // forgetRows drops the rows that may have left since they were read, and those of another life.
 func (r *stepRun) forgetRows(newer *Entity) {
 	if r.entity != nil && newer.Gen != r.entity.Gen {
-		r.own = map[int64]Row{}
+		r.own = nil
 	}
-	r.rows, r.readFrom, r.readTo = map[int64]Row{}, 0, 0
+	r.rows, r.readFrom, r.readTo = nil, 0, 0
 }
 
 // forgetCopies makes copies again of what would be gone after the write that was lost: whoever came between may have
@@ -214,6 +218,9 @@ func (r *stepRun) sendCopies(ctx context.Context, p stepPlan) error {
 		}
 		if err := r.Quarantine.Copy(ctx, c.Copy); err != nil {
 			return fmt.Errorf("copy number %d of %s, which cannot be applied, to quarantine: %w", c.n, quoteID(r.key.ID), err)
+		}
+		if r.copied == nil {
+			r.copied = map[int64]bool{}
 		}
 		r.copied[c.n] = true
 	}

@@ -18,14 +18,14 @@ type amount struct {
 // appendAmounts reads what an event adds to each attribute. A path that finds nothing adds nothing: a stream may take
 // several types, and not each of them moves each sum.
 func appendAmounts(amounts []amount, p events.Projection, e *events.Event) ([]amount, error) {
-	for name, path := range p.Sum {
-		value := e.Find(path)
+	for _, f := range p.Sum {
+		value := e.Find(f.From)
 		if !value.Exists() {
 			continue
 		}
-		amounts = append(amounts, amount{name: name})
+		amounts = append(amounts, amount{name: f.Attribute})
 		if err := setAmount(&amounts[len(amounts)-1].value, value); err != nil {
-			return nil, fmt.Errorf("%s %w", path, err)
+			return nil, fmt.Errorf("%s %w", f.From, err)
 		}
 	}
 	return amounts, nil
