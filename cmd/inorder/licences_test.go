@@ -19,13 +19,15 @@ import (
 // to be handed on, and for nothing else. Whatever is not among them is for a person to read first.
 var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSD-3-Clause-Clear", "ISC", "MIT", "MIT-0", "Unlicense"}
 
-// testOnly are licences of modules that only tests may use. MPL-2.0 asks for the source of its own files to go with them; a
-// test is not handed out.
-var testOnly = []string{"MPL-2.0"}
+// testOnly are licences of modules that only tests and benchmarks may use, for they are not handed out: MPL-2.0 asks for the source
+// of its own files to go with them, FTL for a word of credit.
+var testOnly = []string{"MPL-2.0", "FTL"}
 
-// summaries only say which licence is for what; the licences stand in files beside them.
-var summaries = map[string]string{
-	"LICENSE-SUMMARY": "Lambda functions are made available under a modified MIT license.",
+// elsewhere are files that are no licence themselves but say where it stands, by a sentence in them. Where they offer a choice, this
+// is the one that was taken. Without a file the licences lie beside, and are looked at anyway.
+var elsewhere = []struct{ sentence, file string }{
+	{"Lambda functions are made available under a modified MIT license.", ""},
+	{"your choice of exactly one of", filepath.Join("licenses", "ftl.txt")}, // the FreeType License or the GPL
 }
 
 // recognised is how much of a licence file must be known words, in percent: the rest is names, years and headings. Apache's
@@ -75,7 +77,7 @@ func TestDependenciesHavePermissiveLicences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sentence := summaries[filepath.Base(file)]; sentence != "" && strings.Contains(string(text), sentence) {
+		if text = followed(t, file, text); text == nil {
 			continue
 		}
 		if err := hasOnly(text, licences); err != nil {
@@ -87,7 +89,7 @@ func TestDependenciesHavePermissiveLicences(t *testing.T) {
 			t.Errorf("%s use no module: nothing was looked at", name)
 		}
 	}
-	t.Logf("proof: licences of %d modules in the functions, %d in the command, %d with the tests: %d files, all permissive (MPL-2.0 in tests only)",
+	t.Logf("proof: licences of %d modules in the functions, %d in the command, %d with the tests: %d files, all permissive (MPL-2.0 and FTL in tests only)",
 		len(modules["the functions"]), len(modules["the command"]), len(modules["the tests"]), len(allowed))
 }
 
@@ -115,6 +117,25 @@ func TestOtherLicencesAreFound(t *testing.T) {
 
 const gpl = `This program is free software: you can redistribute it and/or modify it under the terms of the GNU General Public
 License as published by the Free Software Foundation, either version 3 of the License, or (at your option) any later version.`
+
+// followed is the licence that a file says to look at, or its own text; nil where others beside it are looked at anyway.
+func followed(t *testing.T, file string, text []byte) []byte {
+	t.Helper()
+	for _, e := range elsewhere {
+		if !strings.Contains(string(text), e.sentence) {
+			continue
+		}
+		if e.file == "" {
+			return nil
+		}
+		chosen, err := os.ReadFile(filepath.Join(filepath.Dir(file), e.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return chosen
+	}
+	return text
+}
 
 func hasOnly(text []byte, licences []string) error {
 	found := licensecheck.Scan(text)
