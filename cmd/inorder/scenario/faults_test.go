@@ -22,7 +22,7 @@ import (
 
 var (
 	everyFault = flag.Int("every", 101, "TestFaultMatrix: of how many faults one is planted; 1: all of them")
-	onlyFault  = flag.String("cell", "", "TestFaultMatrix: the only fault to plant, as a failure names it: SITUATION/REQUEST/FAULT")
+	onlyFault  = flag.String("cell", "", "TestFaultMatrix: only these faults, as a failure names them: SITUATION/REQUEST/FAULT, or what such names begin with")
 )
 
 // A situation is a scenario whose one step, the one behind `reset`, is made to fail in every way, at every request.
@@ -84,7 +84,7 @@ func fails(t *testing.T, b *backend.Backend, s *situation) bool {
 // choose takes what the flags say of all plantings, evenly spread over the situations.
 func choose(all []*planting) (chosen []*planting) {
 	for i, p := range all {
-		if *onlyFault == "" && i%*everyFault == 0 || *onlyFault == p.String() {
+		if *onlyFault == "" && i%*everyFault == 0 || *onlyFault != "" && strings.HasPrefix(p.String()+"/", *onlyFault+"/") {
 			chosen = append(chosen, p)
 		}
 	}
@@ -166,7 +166,7 @@ func readSituations(t *testing.T, b *backend.Backend) (all []*situation) {
 	t.Helper()
 	missing := lacks(t, b)
 	for _, path := range glob(t, "testdata/faults/*.yaml") {
-		if *onlyFault != "" && !strings.HasPrefix(*onlyFault, situationName(path)+"/") {
+		if *onlyFault != "" && !strings.HasPrefix(*onlyFault+"/", situationName(path)+"/") {
 			continue
 		}
 		if why := missing(path); why != "" {
