@@ -31,6 +31,14 @@ func (m *Memory) Add(bytes float64) {
 	m.samples, m.every = m.samples[:mostSamples/2], max(2, 2*m.every)
 }
 
+// Last is the newest sample.
+func (m *Memory) Last() string {
+	if len(m.samples) == 0 {
+		return "0 MB"
+	}
+	return fmt.Sprintf("%.1f MB", m.samples[len(m.samples)-1]/1e6)
+}
+
 // fewestSamples make thirds that say something.
 const fewestSamples = 15
 

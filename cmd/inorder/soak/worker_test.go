@@ -49,17 +49,24 @@ func (k *worker) work(ctx context.Context) error {
 	k.start()
 	for {
 		batch, call := k.queue.Receive(batchSize)
-		switch {
-		case call != nil:
-			call()
-		case batch == nil:
+		if batch == nil && call == nil {
 			return ctx.Err()
-		default:
-			if err := k.invoke(ctx, batch); err != nil {
-				return err
-			}
 		}
+		if err := k.handle(ctx, batch, call); err != nil {
+			return err
+		}
+		k.weigh()
 	}
+}
+
+func (k *worker) handle(ctx context.Context, batch []*received, call func()) error {
+	k.working.RLock()
+	defer k.working.RUnlock()
+	if call != nil {
+		call()
+		return nil
+	}
+	return k.invoke(ctx, batch)
 }
 
 // invoke hands one batch to the consumer and does with it what its answer says, if it gives one.

@@ -38,6 +38,8 @@ type world struct {
 
 	deliveries, overlaps, invocations, deaths, done atomic.Int64
 
+	working sync.RWMutex // for reading: by whoever does
+
 	mu       sync.Mutex
 	random   *rand.Rand
 	faults   Faults
@@ -188,23 +190,25 @@ func (w *world) finished(n int) {
 	done := w.done.Add(int64(n))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if done-w.weighed >= int64(max(1, *eventsFlag/samples)) && !w.fed.Load() {
+	w.progress.Show(time.Now(), Now{Sent: w.producer.Sent().Events, Applied: int(done), More: w.heap.Last() + " of heap"})
+}
+
+// weigh weighs the heap now and then, while no function works: what is with one that does would be weighed, too.
+func (w *world) weigh() {
+	done := w.done.Load()
+	w.mu.Lock()
+	due := done-w.weighed >= int64(max(1, *eventsFlag/samples)) && !w.fed.Load()
+	if due {
 		w.weighed = done
-		w.heap.Add(heapBytes())
 	}
-	w.progress.Show(time.Now(), Now{
-		Sent: w.producer.Sent().Events, Applied: int(done), More: Thousands(int64(heapBytesUnswept()/1e6)) + " MB of heap",
-	})
-}
-
-// heapBytes is what is left of the heap when rubbish is taken out.
-func heapBytes() float64 {
-	runtime.GC()
-	return heapBytesUnswept()
-}
-
-func heapBytesUnswept() float64 {
+	w.mu.Unlock()
+	if !due {
+		return
+	}
+	w.working.Lock()
+	defer w.working.Unlock()
 	var m runtime.MemStats
+	runtime.GC()
 	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc)
+	w.heap.Add(float64(m.HeapAlloc))
 }
