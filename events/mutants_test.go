@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	decodedInputs = flag.Int("inputs", 50_000, "TestTheDecoderStandsAnyInput: how many inputs to decode")
+	decodedInputs = flag.Int("inputs", 20_000, "TestTheDecoderStandsAnyInput: how many inputs to decode")
 	inputsSeed    = flag.Uint64("inputs-seed", 1, "TestTheDecoderStandsAnyInput: of what they are drawn from")
 )
 
