@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"time"
 
 	"inorder/cmd/inorder/backend"
@@ -69,6 +71,7 @@ func (w *world) collect() {
 func (w *world) arrive(m events.Message) {
 	f := w.byBody[m.Body]
 	w.countControl(m.Body)
+	w.checkWhole(f, m)
 	if f != nil && !w.calm && f.lost > 0 {
 		f.lost--
 		w.count[lost]++
@@ -99,6 +102,14 @@ func (w *world) arrive(m events.Message) {
 		w.count[copies]++
 	}
 	f.copies = 0
+}
+
+// checkWhole asks whether a message that somebody sent, or brought back, has all that it first had.
+func (w *world) checkWhole(f *fact, m events.Message) {
+	direct := f != nil && f.entity.about.Order.By != events.BySeq
+	if (direct || slices.Contains(w.poison, m.Body)) && !reflect.DeepEqual(m.Attributes, someAttributes) {
+		w.fault("NoSilentLoss", "a message came with the attributes %v: %s", m.Attributes, m.Body)
+	}
 }
 
 // countControl takes note of what the relay says about numbers.

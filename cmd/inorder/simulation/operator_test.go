@@ -28,7 +28,11 @@ func (w *world) perform(a act) {
 	case redriveDLQ:
 		w.redrive("dlq", nil)
 	case redriveQuarantine:
-		w.redrive("quarantine", []string{string(events.ProjectionError), string(events.ParkExpired), string(events.OldGeneration)})
+		reasons := curable
+		if w.count["act: "+redriveQuarantine.String()]%2 == 0 {
+			reasons = nil // what can never succeed, too, to no avail
+		}
+		w.redrive("quarantine", reasons)
 	case skip:
 		for _, e := range w.entities {
 			w.skip(e)
