@@ -98,8 +98,29 @@ func FuzzKeys(f *testing.F) {
 		if EntityPK(one) == firstPK || EntityPK(one) == secondPK {
 			t.Fatalf("%+v has a marker's key", one)
 		}
+		checkOutboxKeys(t, outboxKeyOf(s1, i1, o1, p1), outboxKeyOf(s2, i2, o2, p2))
 		if len(EntityPK(ordering.Key{Consumer: c1})) < maxKeyBytes-100 && len(firstPK) > maxKeyBytes {
 			t.Fatalf("the key of %+v has %d bytes", first, len(firstPK))
 		}
 	})
+}
+
+func outboxKeyOf(stream, id, source string, perSource bool) OutboxKey {
+	if !perSource {
+		source = "" // nobody's history
+	}
+	return OutboxKey{Stream: stream, EntityID: id, Source: source, PerSource: perSource}
+}
+
+func checkOutboxKeys(t *testing.T, one, two OutboxKey) {
+	t.Helper()
+	if (OutboxPK(one) == OutboxPK(two)) != (one == two) {
+		t.Fatalf("%+v and %+v share a key, or one has two", one, two)
+	}
+	if one.Check() != nil {
+		return
+	}
+	if back, err := ParseOutboxPK(OutboxPK(one)); err != nil || back != one {
+		t.Fatalf("%+v is read back as %+v, %v", one, back, err)
+	}
 }
