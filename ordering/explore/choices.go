@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"strings"
 )
 
 // kind is what may happen next.
@@ -300,6 +301,9 @@ func (m *model) arrive(s *state, at int, history uint32) string {
 	end := &m.known[history].ending
 	if end.fault != "" {
 		return end.fault
+	}
+	if m.tells != nil && len(end.outcomes) > 0 {
+		m.tells("; ends with " + strings.Join(end.outcomes, ", "))
 	}
 	s.acked |= end.acked
 	s.refused |= end.refused

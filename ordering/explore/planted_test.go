@@ -313,7 +313,11 @@ func explorePlanted(t *testing.T, binary string, bug planted) (found bool, out s
 func transcriptIn(out string) string {
 	_, out, _ = strings.Cut(out, faultMark)
 	out, _, _ = strings.Cut(out, "\nFAIL")
-	return out
+	lines := strings.Split(out, "\n")
+	for i := range lines {
+		lines[i] = "  " + strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 var numbered = regexp.MustCompile(`(?m)^ *([0-9]+) `)

@@ -30,8 +30,8 @@ type model struct {
 	byID    map[string]int // facts by event id
 	instant []time.Time    // by clock; the last one is after everything
 	effects []received
-	longer  map[[2]uint32]uint32               // a list of effects and one more: the list
-	tells   func(request uint32, heard answer) // of a transcript
+	longer  map[[2]uint32]uint32 // a list of effects and one more: the list
+	tells   func(what string)    // of a transcript
 }
 
 // received is a list of effects, by its end.

@@ -43,7 +43,7 @@ func (x *explorer) transcript(at uint32, last ...choice) []string {
 
 // heardBy adds to a line what is heard while something happens.
 func (x *explorer) heardBy(happens func(), line *string) {
-	x.tells = func(_ uint32, a answer) { *line += a.text() }
+	x.tells = func(what string) { *line += what }
 	defer func() { x.tells = nil }()
 	happens()
 }

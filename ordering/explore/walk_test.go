@@ -15,7 +15,7 @@ import (
 	"inorder/ordering/memory"
 )
 
-var walks = flag.Int("walks", 20, "how many random walks through each situation to compare with one store that lives on")
+var walks = flag.Int("walks", 5, "how many random walks through each situation to compare with one store that lives on")
 
 // TestWalks guards what states leave out, and what is remembered instead of done: along random walks everything is as it is
 // with one store, whose revisions and tokens are as they come, and with invocations that live from their first request to

@@ -37,7 +37,7 @@ func (m *model) work(s *state, at int, how kind) (fault string) {
 		return fault
 	}
 	if m.tells != nil {
-		m.tells(h.request, heard)
+		m.tells(heard.text())
 	}
 	return m.arrive(s, at, m.hears(s.slots[at].history, heard))
 }
