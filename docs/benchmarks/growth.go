@@ -67,7 +67,7 @@ func growEntities(ctx context.Context, b *bench) (table, chart, error) {
 		}
 		err := b.pair(ctx, &t, &c, thousands(int64(entities)),
 			on("consumer", batches, func() handler { return b.consumer(modes[0].stream, tables, nil) }),
-			on("raw loop", batches, func() handler { return b.sameLoop(tables) }), n)
+			on("raw loop", batches, func() handler { return b.theirs(tables) }), n)
 		if err != nil {
 			return t, c, err
 		}
@@ -107,7 +107,7 @@ func growBatches(ctx context.Context, b *bench) (table, chart, error) {
 	n := b.n(10_000)
 	for _, size := range sizes(b, 1, 10, 100, 1000, 10_000) {
 		batches := batched(unique("batch", n), min(size, n))
-		if err := b.pair(ctx, &t, &c, thousands(int64(size)), b.fresh("consumer", batches, atATime, b.ours), b.fresh("raw loop", batches, atATime, b.sameLoop), n); err != nil {
+		if err := b.pair(ctx, &t, &c, thousands(int64(size)), b.fresh("consumer", batches, atATime, b.ours), b.fresh("raw loop", batches, atATime, b.theirs), n); err != nil {
 			return t, c, err
 		}
 	}
@@ -121,12 +121,14 @@ func growWorkers(ctx context.Context, b *bench) (table, chart, error) {
 	n := b.n(3000)
 	batches := batched(unique("worker", n), 10)
 	for _, instances := range sizes(b, 1, 2, 4, 8, 16, 32, 64) {
-		if err := b.pair(ctx, &t, &c, fmt.Sprint(instances), b.fresh("consumer", batches, instances, b.ours), b.fresh("raw loop", batches, instances, b.sameLoop), n); err != nil {
+		if err := b.pair(ctx, &t, &c, fmt.Sprint(instances), b.fresh("consumer", batches, instances, b.ours), b.fresh("raw loop", batches, instances, b.theirs), n); err != nil {
 			return t, c, err
 		}
 	}
 	return t, c, nil
 }
+
+func (b *bench) theirs(tables ddb.Tables) handler { return b.sameLoop(modes[0], tables) }
 
 func (b *bench) ours(tables ddb.Tables) handler { return b.consumer(modes[0].stream, tables, nil) }
 

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 
 	awsevents "github.com/aws/aws-lambda-go/events"
 
@@ -78,19 +78,29 @@ func throughputCases(b *bench) (cases []throughputCase) {
 		one := throughputCase{mode: m, events: "one of each entity", n: b.n(3000), each: 1, want: wantUnique, whyNot: whyEngine, bar: m.name + ", 1 each"}
 		ten := throughputCase{mode: m, events: "ten of each entity in a batch", n: b.n(6000), each: 10, want: wantBursts, whyNot: whyEngine, bar: m.name + ", 10 each"}
 		for _, c := range []throughputCase{one, ten} {
-			if m.name == "state" {
-				same := c
-				same.events, same.same, same.bar = c.events+", against a loop that makes the same write", true, "same write, "+strings.TrimPrefix(c.bar, "state, ")
-				cases = append(cases, same, c)
-				continue
-			}
-			warm, cold := c, c
-			warm.events, warm.warm = c.events+", which the function knows", true
-			cold.events, cold.whyNot, cold.bar = c.events+", which the function does not know", whyCold, ""
-			cases = append(cases, warm, cold)
+			cases = append(cases, c.variants()...)
 		}
 	}
 	return cases
+}
+
+// variants are the rows of a case: against a loop that makes the same write, where it can without knowing the entity; for
+// step and delta with entities that the function knows, and does not know, which matters to nobody else.
+func (c throughputCase) variants() (rows []throughputCase) {
+	if c.mode.inOrder {
+		cold := c
+		cold.events, cold.whyNot, cold.bar = c.events+", which the function does not know", whyCold, ""
+		c.events, c.warm = c.events+", which the function knows", true
+		rows = append(rows, cold)
+	}
+	if c.each == 1 || !c.mode.inOrder {
+		same := c
+		same.events, same.same, same.bar = c.events+"; the loop makes the same write", true, c.bar+", same write"
+		rows = append(rows, same)
+	}
+	rows = append(rows, c)
+	slices.Reverse(rows)
+	return rows
 }
 
 func (c throughputCase) measure(ctx context.Context, b *bench) (ours, theirs []float64, err error) {
@@ -109,7 +119,7 @@ func (c throughputCase) measure(ctx context.Context, b *bench) (ours, theirs []f
 		side{"consumer", prepared(func(tables ddb.Tables) handler { return b.consumer(c.mode.stream, tables, nil) })},
 		side{"raw loop", prepared(func(tables ddb.Tables) handler {
 			if c.same {
-				return b.sameLoop(tables)
+				return b.sameLoop(c.mode, tables)
 			}
 			return b.loop(c.mode, tables, nil)
 		})})

@@ -23,12 +23,13 @@ type mode struct {
 	name, stream string
 	loop         func(api raw.API, table string) raw.Write
 	inOrder      bool // the loop's writes of an entity
+	same         func(api raw.API, table string, key func(entity string) string) raw.Write
 }
 
 var modes = []mode{
-	{"state", "mode: state, clock: entity", raw.State, false},
-	{"step", "mode: step, window: 10000, projection: {sum: {balance: data.amount}}", raw.Step, true},
-	{"delta", "mode: delta, window: 10000, projection: {sum: {balance: data.amount}}", raw.Delta, true},
+	{"state", "mode: state, clock: entity", raw.State, false, raw.SameState},
+	{"step", "mode: step, window: 10000, projection: {sum: {balance: data.amount}}", raw.Step, true, raw.SameStep},
+	{"delta", "mode: delta, window: 10000, projection: {sum: {balance: data.amount}}", raw.Delta, true, raw.SameDelta},
 }
 
 // patience is how long a try may take: what is busy is not lost, and a second try would be measured, too.
@@ -39,8 +40,9 @@ const atOnce = 16
 
 // world is an engine, with a pair of tables for each run.
 type world struct {
-	engine *local.Engine
-	runs   int
+	engine  *local.Engine
+	runs    int
+	through http.RoundTripper // nil: straight to the engine
 }
 
 // tables are new ones, so that no run finds what another left.
@@ -53,6 +55,9 @@ func (w *world) tables(ctx context.Context) (ddb.Tables, error) {
 // options are those of functions on Lambda. What is counted goes through a counter; what is timed does not.
 func (w *world) options(c *counter) ddb.ClientOptions {
 	o := ddb.ClientOptions{Endpoint: w.engine.Endpoint, Transport: local.Transport(), TryTimeout: patience}
+	if w.through != nil {
+		o.Transport = w.through
+	}
 	if c != nil {
 		o.Transport, o.Meter = c, &c.meter
 	}
@@ -92,9 +97,9 @@ func (w *world) loop(m mode, tables ddb.Tables, c *counter) handler {
 func key(entity string) string { return "c/s/" + entity }
 
 // sameLoop is the raw loop that makes the consumer's own write.
-func (w *world) sameLoop(tables ddb.Tables) handler {
+func (w *world) sameLoop(m mode, tables ddb.Tables) handler {
 	api := ddb.NewClient(w.engine.Config(), w.options(nil))
-	return (&raw.Loop{Write: raw.Same(api, tables.Entities, key), Parallel: atOnce}).Handle
+	return (&raw.Loop{Write: m.same(api, tables.Entities, key), Parallel: atOnce, InOrder: m.inOrder}).Handle
 }
 
 // counter counts the writes that leave a client, and the units of those that were refused, of which the database says

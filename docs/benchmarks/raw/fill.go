@@ -41,29 +41,3 @@ func Fill(ctx context.Context, api Filler, table string, from, to int, event fun
 	}
 	return group.Wait()
 }
-
-// Scanner is what reading a table needs of the SDK's client.
-type Scanner interface {
-	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
-}
-
-// All are the items of a small table, each value as a text.
-func All(ctx context.Context, api Scanner, table string) (items []map[string]string, err error) {
-	out, err := api.Scan(ctx, &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		return nil, err
-	}
-	for _, found := range out.Items {
-		texts := map[string]string{}
-		for name, value := range found {
-			switch v := value.(type) {
-			case *types.AttributeValueMemberS:
-				texts[name] = v.Value
-			case *types.AttributeValueMemberN:
-				texts[name] = v.Value
-			}
-		}
-		items = append(items, texts)
-	}
-	return items, nil
-}
