@@ -21,7 +21,7 @@ func (w *world) checkRequest(body string) {
 		return
 	}
 	w.checkMissing(r)
-	gap := fmt.Sprint(r.Stream, " ", r.EntityID, " ", r.Source, " ", r.Generation, " ", r.Ranges[0].First)
+	gap := fmt.Sprint(r.EntityID, " ", r.Source, " ", r.Generation, " ", r.Ranges[0].First, " from ", w.cursorOf(r))
 	if before, again := w.gaps[gap]; again && r.Attempt > 0 && before != body {
 		w.checkBackOff(before, body)
 	}
@@ -29,6 +29,17 @@ func (w *world) checkRequest(body string) {
 		w.gaps[gap] = body
 		w.count["escalations"]++
 	}
+}
+
+// cursorOf is where the entity is that a request is about: attempts start again when its cursor moves, which it may though
+// the same number is the lowest that is missing, where another one blocked it.
+func (w *world) cursorOf(r events.RepublishRequest) int64 {
+	for _, e := range w.entities {
+		if e.id == r.EntityID {
+			return w.look(e.keyOf(r.Source)).Effective()
+		}
+	}
+	return 0
 }
 
 // checkAnswer asks whether the relay has answered all of a request that it acknowledges: with the event of each number, or

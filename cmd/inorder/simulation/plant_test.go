@@ -48,7 +48,7 @@ func TestAFaultIsFoundAndMadeSmall(t *testing.T) {
 		property string
 		most     int // elements
 	}{
-		{"the condition is left out", func(s ordering.Upkeep) ordering.Upkeep { return careless{s} }, "", 24},
+		{"the condition is left out", func(s ordering.Upkeep) ordering.Upkeep { return careless{s} }, "", 30},
 		{"log rows are lost", func(s ordering.Upkeep) ordering.Upkeep { return leaky{s} }, "", 24},
 		{"markers are left out", func(s ordering.Upkeep) ordering.Upkeep { return forgetful{s} }, "DeltaSum", 8},
 	} {
