@@ -66,8 +66,8 @@ test: cloud-check lint unit cloud-test proof
 # another; `go test` by hand draws new ones. The timeout is for what hangs, and not for a machine that is busy. What `make
 # cloud-test` tests is left to it: most of it are the checks of the template, which take a minute.
 unit: $(ENGINE) $(BROWSER) $(POSTGRESQL) $(RIE)
-	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) INORDER_POSTGRESQL=$(POSTGRESQL) INORDER_RIE=$(RIE) RAPID_SEED=1 \
-		go test -race -timeout 40m $$(go list ./... | grep -vE '/localstack(/cloud|/e2e|/template)?$$')
+	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) INORDER_POSTGRESQL=$(POSTGRESQL) INORDER_RIE=$(RIE) \
+		INORDER_MOTO=$(MOTO) RAPID_SEED=1 go test -race -timeout 40m $$(go list ./... | grep -vE '/localstack(/cloud|/e2e|/template)?$$')
 
 lint: ## who may import what, no clock in decisions, exhaustive switches, format; lint-template
 lint: $(GOLANGCI) lint-template

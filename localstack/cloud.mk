@@ -10,8 +10,10 @@ CLOUD ?= auto
 checksum = $(shell cksum < $1/requirements.txt | cut -d' ' -f1)
 SAM_HERE        := $(TOOLS)/sam-$(call checksum,localstack/sam)
 LOCALSTACK_HERE := $(TOOLS)/localstack-$(call checksum,localstack/host)
+MOTO_HERE       := $(TOOLS)/moto-$(call checksum,ddb/local/moto)
 SAM        := $(or $(INORDER_SAM),$(SAM_HERE))
 LOCALSTACK := $(or $(INORDER_LOCALSTACK),$(LOCALSTACK_HERE))
+MOTO       := $(or $(INORDER_MOTO),$(MOTO_HERE))
 
 # A Python that both work with, and that can make virtual environments; in Debian that is a package of its own.
 PYTHON_FITS = 'import ensurepip, sys, venv; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))'
@@ -63,7 +65,9 @@ cloud-check:
 cloud-tools: cloud-check
 	@$(MAKE) --silent $(SAM)/bin/sam $(if $(filter host,$(CLOUD_IS)),$(LOCALSTACK)/bin/localstack $(ENGINE))
 
-tools: $(SAM)/bin/sam $(if $(filter linux,$(OS)),$(LOCALSTACK)/bin/localstack)
+unit: $(MOTO)/bin/moto_server
+
+tools: $(SAM)/bin/sam $(MOTO)/bin/moto_server $(if $(filter linux,$(OS)),$(LOCALSTACK)/bin/localstack)
 
 # venv makes the virtual environment $1 of the requirements in localstack/$2. A half-made one is no virtual environment.
 define venv
@@ -80,3 +84,7 @@ $(SAM_HERE)/bin/sam:
 $(LOCALSTACK_HERE)/bin/localstack:
 	@echo "installing LocalStack, once, one to two minutes"
 	@$(call venv,$(LOCALSTACK_HERE),host,localstack)
+
+$(MOTO_HERE)/bin/moto_server:
+	@echo "installing moto, a third opinion on the store's tests, once, half a minute"
+	@$(call venv,$(MOTO_HERE),../ddb/local/moto,moto)
