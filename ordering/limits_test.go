@@ -3,6 +3,7 @@ package ordering_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"inorder/events"
@@ -38,6 +39,22 @@ func TestLongDrainEndsAtAFailingRow(t *testing.T) {
 	}
 	if fmt.Sprint(p.copies) != "[m402 (projection_error)]" {
 		t.Errorf("in quarantine: %v", p.copies)
+	}
+}
+
+// TestALongDrainGoesOnBehindAShortRun: where there is room for one event at a time, and the first of them is the one that
+// was brought, what waits behind it runs in the same invocation all the same.
+func TestALongDrainGoesOnBehindAShortRun(t *testing.T) {
+	p := &transcript{now: begin}
+	p.stream("{name: s, types: [T], mode: step, effects: true, projection: tally}")
+	p.loop.Projections = map[string]ordering.Projector{"tally": func(map[string]any, *events.Event) (map[string]any, []any, error) {
+		return nil, []any{strings.Repeat("x", 1500)}, nil
+	}}
+	p.store.MaxItem = 3000
+	p.apply(p.loop, [2]string{"2", "1"}, [2]string{"3", "1"})
+	p.apply(p.loop, [2]string{"1", "1"})
+	if e := p.store.All()[p.key]; e.Applied != 3 || e.Gap != nil || len(e.Owed) > 0 {
+		t.Errorf("at %d, owed %d, %+v", e.Applied, len(e.Owed), e.Gap)
 	}
 }
 

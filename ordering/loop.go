@@ -48,7 +48,7 @@ type Report struct {
 	Counts    map[Count]int // nil where there is nothing to count
 	Distances []Distance    // of early arrivals
 
-	drainedAny bool
+	ranAny bool // what waits right behind is this invocation's to drain
 }
 
 // Count names a counter beside the dispositions'.

@@ -46,7 +46,7 @@ func (l *Loop) newStepRun(key Key, s *events.Stream, jobs []*job, r *Report) *st
 
 // readyToDrain reports whether a long drain, which this invocation began, is not at its end.
 func (r *stepRun) readyToDrain() bool {
-	return r.fresh && r.entity.drains() && r.report.drainedAny
+	return r.fresh && r.entity.drains() && r.report.ranAny
 }
 
 // turn either learns something that the next one needs, or moves the entity.
@@ -321,8 +321,8 @@ func (r *stepRun) settle(ctx context.Context, p stepPlan, now *Entity) error {
 func (r *stepRun) note(p stepPlan) {
 	for _, e := range p.drained {
 		r.report.count(MetricDrained, e, 1)
-		r.report.drainedAny = true
 	}
+	r.report.ranAny = r.report.ranAny || len(p.ran) > 0
 	for _, j := range p.early {
 		r.report.Distances = append(r.report.Distances, Distance{j.Event.Pattern, j.Event.Seq - p.next.Applied})
 	}
