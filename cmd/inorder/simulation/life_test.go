@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"inorder/ddb/local"
@@ -58,9 +57,13 @@ var actNames = [actKinds]string{"write", "sweep", "redrive dlq", "redrive quaran
 
 func (k actKind) String() string { return actNames[k] }
 
-// stretch is how many steps one of life.wild covers.
-const stretch = 64
+// stretch is how many steps one of life.wild covers, of which there are so many.
+const (
+	stretch   = 64
+	stretches = 40
+)
 
+// How long the producer writes, and how long it takes until all are left in peace.
 const (
 	writesWithin = 8 * time.Minute
 	troubleFor   = 150 * time.Minute
@@ -95,7 +98,7 @@ func newLife(seed uint64, only []string) *life {
 	l.drawEntities(rng)
 	l.drawActs(rng)
 	l.drawMishaps(rng)
-	for i := range 40 {
+	for i := range stretches {
 		if rng.IntN(3) > 0 {
 			l.wild[i] = true
 		}
@@ -108,50 +111,22 @@ func newLife(seed uint64, only []string) *life {
 	return l
 }
 
-func (l *life) streams(rng *rand.Rand) {
-	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
-	window := func() string { return pick("", "", ", window: 3", ", window: 1", ", window: 5") }
-	expired := func() string { return pick("", ", on_expired: skip") }
-	park := pick("", ", park_ttl: 45m, max_park_age: 1h")
-	var b strings.Builder
-	b.WriteString("consumer: c\nstreams:\n")
-	add := func(format string, args ...any) { fmt.Fprintf(&b, "  - {"+format+"}\n", args...) }
-	add("name: whole, types: [whole.*], mode: state, clock: entity, tombstone: [whole.dropped], gap_deadline: 5m")
-	add("name: marked, types: [marked.*], mode: state, clock: %s, dedup: marker, tombstone: [marked.dropped]", pick("entity", "attribute"))
-	add("name: part, types: [part.*], mode: state, clock: attribute, tombstone: [part.dropped], gap_deadline: 5m")
-	add("name: owned, types: [owned.*], mode: state, clock: source, tombstone: [owned.dropped], owns: {p: [p1, p2], q: [q1, q2]}, gap_deadline: 5m")
-	add("name: timed, types: [timed.*], mode: state, clock: entity, order: {by: time, path: at}%s", pick("", ", dedup: marker"))
-	add("name: step, types: [step.*], mode: step, ignore: [step.ignored], projection: {sum: {n: data.n}, set: {last: data.k}}, gap_deadline: 5m%s%s%s%s", window(), expired(), pick("", ", log: all"), park)
-	add("name: loud, types: [loud.*], mode: step, ignore: [loud.ignored], projection: {sum: {n: data.n}, set: {last: data.k}}, effects: true, gap_deadline: 5m%s%s%s", window(), expired(), park)
-	add("name: go, types: [go.*], mode: step, projection: trail, effects: true, gap_deadline: 5m%s", park)
-	add("name: joins, types: [joins.*], mode: step, start: any, projection: {sum: {n: data.n}, set: {last: data.k}}, effects: %s, gap_deadline: 5m", pick("true", "false"))
-	add("name: each, types: [each.*], mode: %s, per_source: true, projection: {sum: {n: data.n}}, gap_deadline: 5m%s%s", pick("step", "delta"), window(), expired())
-	add("name: delta, types: [delta.*], mode: delta, ignore: [delta.ignored], projection: {sum: {n: data.n}}, gap_deadline: 5m%s%s", window(), expired())
-	add("name: tally, types: [tally.*], mode: delta, order: {by: none}, projection: {sum: {n: data.n}}")
-	l.text = b.String()
-	config, err := events.ParseStreams([]byte(l.text), events.Options{Projections: []string{trail}})
-	if err != nil {
-		panic(fmt.Sprintf("%v in\n%s", err, l.text))
-	}
-	l.config = config
-}
-
 func (l *life) drawActs(rng *rand.Rand) {
-	minutes := func(n int) time.Duration { return time.Duration(rng.IntN(n*60)) * time.Second }
+	within := func(d time.Duration) time.Duration { return time.Duration(rng.IntN(int(d/time.Second))) * time.Second }
 	for range 3 + rng.IntN(5) {
-		at := minutes(150)
+		at := within(troubleFor)
 		for range 1 + rng.IntN(4)/3 { // EventBridge may start one run twice
 			l.acts = append(l.acts, act{at: at, what: sweep})
 		}
 	}
 	for _, what := range []actKind{redriveDLQ, redriveQuarantine, skip, republish, expire} {
 		for range rng.IntN(3) {
-			l.acts = append(l.acts, act{at: minutes(150), what: what})
+			l.acts = append(l.acts, act{at: within(troubleFor), what: what})
 		}
 	}
 	for i := range rng.IntN(3) {
 		l.poison = append(l.poison, poisons[rng.IntN(len(poisons))](i))
-		l.acts = append(l.acts, act{at: minutes(8), what: poisoned})
+		l.acts = append(l.acts, act{at: within(writesWithin), what: poisoned})
 	}
 }
 
@@ -180,11 +155,10 @@ func (l *life) parts() (all []keeps) {
 	for _, e := range l.entities {
 		all = append(all, keeps{e.name, func() { e.left = true }})
 	}
-	for i, m := range l.mishaps {
+	for i := range l.mishaps {
 		all = append(all, keeps{fmt.Sprintf("f%d", i), func() { l.mishaps[i].kind = noMishap }})
-		_ = m
 	}
-	for i := range 40 {
+	for i := range stretches {
 		if l.wild[i] {
 			all = append(all, keeps{fmt.Sprintf("w%d", i), func() { delete(l.wild, i) }})
 		}
