@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	awsevents "github.com/aws/aws-lambda-go/events"
+
 	"inorder/ddb"
 	"inorder/ddb/local"
 )
@@ -205,6 +207,63 @@ func TestSidesTakeTurns(t *testing.T) {
 	seconds, err := interleave(t.Context(), 2, made("a"), made("b"))
 	if err != nil || len(seconds[0]) != 2 || len(seconds[1]) != 2 || !slices.Equal(order, strings.Split("a b b a a b", " ")) {
 		t.Errorf("%v %v %v", order, seconds, err)
+	}
+}
+
+// A ratio says how many times as fast the first side is, and a goal is met on the right side of it.
+func TestRatiosAndGoals(t *testing.T) {
+	if got := ratios([]float64{1, 2}, []float64{2, 1}); !slices.Equal(got, []float64{2, 0.5}) {
+		t.Error(got)
+	}
+	for _, tt := range []struct {
+		g    goal
+		want string
+	}{
+		{atLeast("", "", 5, spread{5, 4, 6}, "why"), met},
+		{atLeast("", "", 5, spread{4.9, 4, 6}, "why"), missed},
+		{atMost("", "", 1.3, spread{1.3, 1, 2}, "why"), met},
+		{atMost("", "", 1.3, spread{1.31, 1, 2}, "why"), missed},
+	} {
+		if tt.g.Verdict != tt.want || (tt.g.WhyNot == "why") != (tt.want == missed) {
+			t.Errorf("%+v", tt.g)
+		}
+	}
+}
+
+// A write that was refused is a write, and costs its unit: a stale event of an entity that the function does not know.
+func TestWhatIsRefusedIsCounted(t *testing.T) {
+	w := &world{engine: local.ForTest(t, local.Dynoxide)}
+	tables, err := w.tables(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &counter{}
+	for _, seq := range []int{7, 3} {
+		if err := drive(t.Context(), batched([]place{{"e", seq}}, 1), w.consumer(modes[0].stream, tables, c)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := c.reset(); got != (counted{writes: 2, writeUnits: 2}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What comes back is handed over again, and nothing else is.
+func TestUntilDone(t *testing.T) {
+	var got [][]string
+	handle := untilDone(func(_ context.Context, batch awsevents.SQSEvent) (out awsevents.SQSEventResponse, _ error) {
+		var ids []string
+		for _, r := range batch.Records {
+			ids = append(ids, r.MessageId)
+		}
+		if got = append(got, ids); len(got) < 2 {
+			out.BatchItemFailures = []awsevents.SQSBatchItemFailure{{ItemIdentifier: ids[1]}}
+		}
+		return out, nil
+	})
+	err := handle.take(t.Context(), batched(unique("e", 3), 3)[0])
+	if err != nil || !reflect.DeepEqual(got, [][]string{{"e-0:1", "e-1:1", "e-2:1"}, {"e-1:1"}}) {
+		t.Errorf("%v %v", got, err)
 	}
 }
 
