@@ -131,7 +131,7 @@ func (s *Stream) control(r *record) (*Event, *Refusal) {
 	}
 	e := &Event{
 		Stream: s, Pattern: s.Types[0], Source: source, Type: r.typ, EntityID: entityID,
-		Fingerprint: Fingerprint(r.typ, r.data), Content: r.data, rec: *r,
+		Content: r.data, rec: *r,
 	}
 	if r.typ == MarkType {
 		seq := r.top("seq")

@@ -105,7 +105,7 @@ func (to route) event(r *record, now time.Time) (*Event, *Refusal) {
 		Stream: s, Pattern: to.pattern, ID: id, Source: source, Type: r.typ, EntityID: entityID,
 		Generation: o.generation, Seq: o.seq, Clock: o.clock, PublishedAt: published,
 		Ignored: to.list == ignored, Tombstone: to.list == tombstone,
-		Fingerprint: Fingerprint(r.typ, r.data), Content: r.data, rec: *r,
+		Content: r.data, rec: *r,
 	}, nil
 }
 

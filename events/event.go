@@ -40,7 +40,6 @@ type Event struct {
 	Pattern     string    // the pattern of streams.yaml that took it: the event_type of its metrics
 	Ignored     bool      // its type is under `ignore`: it holds its number and does nothing
 	Tombstone   bool      // its type is under `tombstone`
-	Fingerprint string
 
 	Ranges     []Range    // of a Void: its numbers; ascending, disjoint, no two of them neighbours
 	VoidReason VoidReason // of a Void

@@ -9,6 +9,9 @@ import (
 	"sync"
 )
 
+// Fingerprint is the event's. It is worked out by each call: of most events nobody asks for it.
+func (e *Event) Fingerprint() string { return Fingerprint(e.Type, e.Content) }
+
 // Fingerprint says in 22 characters what an event's content is: its type and its data, numbers by their text. Key order and
 // white space do not change it; anything else does (up to collisions of SHA-256 cut to 128 bits).
 func Fingerprint(typ string, data Object) string {

@@ -25,7 +25,7 @@ streams:
 				if decoded.Event == nil {
 					t.Fatalf("%s: %s", d.Pos, decoded.Refusal.Detail)
 				}
-				fmt.Fprintf(&said, "%s %s\n", decoded.Event.Fingerprint, decoded.Event.Type)
+				fmt.Fprintf(&said, "%s %s\n", decoded.Event.Fingerprint(), decoded.Event.Type)
 			}
 			return said.String()
 		})

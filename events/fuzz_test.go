@@ -93,7 +93,7 @@ func checkEvent(t *testing.T, d Decoded) {
 		t.Fatal(err)
 	}
 	again, refusal := readJSON(string(text))
-	if refusal != nil || !reflect.DeepEqual(again.Any(), any(e.Data())) || Fingerprint(e.Type, again.object()) != e.Fingerprint {
+	if refusal != nil || !reflect.DeepEqual(again.Any(), any(e.Data())) || Fingerprint(e.Type, again.object()) != e.Fingerprint() {
 		t.Fatalf("%v: not the same when written anew: %s", refusal, text)
 	}
 }

@@ -21,7 +21,7 @@ func seen(d Decoded) any {
 	}
 	return []any{
 		e.Stream.Name, e.Pattern, e.Kind, e.ID, e.Source, e.Type, e.EntityID, e.Generation, e.Seq, e.Clock, e.PublishedAt, e.Ignored,
-		e.Tombstone, e.Fingerprint, e.Ranges, e.VoidReason, e.Data(),
+		e.Tombstone, e.Fingerprint(), e.Ranges, e.VoidReason, e.Data(),
 	}
 }
 

@@ -104,7 +104,7 @@ func sameEvent(t *testing.T, names ...string) {
 	faces := make([]face, len(names))
 	for i, name := range names {
 		e := c.Decode(readSample(t, name)[0], sampleNow)[0].Event
-		faces[i] = face{e.ID, e.Source, e.Type, e.EntityID, e.Clock, e.Fingerprint}
+		faces[i] = face{e.ID, e.Source, e.Type, e.EntityID, e.Clock, e.Fingerprint()}
 		if faces[i] != faces[0] {
 			t.Errorf("%s: %+v, want %+v", name, faces[i], faces[0])
 		}

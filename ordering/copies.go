@@ -15,15 +15,20 @@ type copied struct {
 // setCopiesAside splits a batch into the first delivery of each event and the others. With markers the id alone tells
 // events apart, as the marker does; otherwise it takes id, content and position.
 func setCopiesAside(s *events.Stream, jobs []*job) (originals []*job, copies []copied) {
-	type identity struct{ source, id, fingerprint, clock string }
+	type identity struct{ source, id, clock, fingerprint string }
 	first := make(map[identity]*job, len(jobs))
 	originals = make([]*job, 0, len(jobs))
 	for _, j := range jobs {
 		who := identity{source: j.Event.Source, id: j.Event.ID}
 		if !s.Marker {
-			who.fingerprint, who.clock = j.Event.Fingerprint, j.Event.Clock
+			who.clock = j.Event.Clock
 		}
-		if original, seen := first[who]; seen {
+		original, seen := first[who]
+		if seen && !s.Marker && !sameContent(original, j) { // only then fingerprints are worth their while
+			who.fingerprint = j.Event.Fingerprint()
+			original, seen = first[who]
+		}
+		if seen {
 			copies = append(copies, copied{j, original})
 			continue
 		}
@@ -33,6 +38,8 @@ func setCopiesAside(s *events.Stream, jobs []*job) (originals []*job, copies []c
 	return originals, copies
 }
 
+func sameContent(a, b *job) bool { return a.Event.Fingerprint() == b.Event.Fingerprint() }
+
 // copyOutcome is what becomes of a copy once its original has its outcome; false where the copy must be judged by
 // itself, because the original was refused and so left nothing behind.
 func (j *job) copyOutcome(c *job) (Outcome, bool) {
@@ -40,7 +47,7 @@ func (j *job) copyOutcome(c *job) (Outcome, bool) {
 	if c.Event.Kind != events.Fact {
 		return original, true
 	}
-	if c.Event.Fingerprint != j.Event.Fingerprint { // with markers: the id is used again for other content
+	if !sameContent(c, j) { // with markers: the id is used again for other content
 		switch original.Disposition {
 		case Deferred:
 			return original, true
@@ -52,7 +59,7 @@ func (j *job) copyOutcome(c *job) (Outcome, bool) {
 	}
 	switch original.Disposition {
 	case Conflict, Quarantined:
-		return original, c.Event.Fingerprint == j.Event.Fingerprint && c.Event.Clock == j.Event.Clock
+		return original, c.Event.Clock == j.Event.Clock
 	case Deferred:
 		return original, true
 	case Coalesced, Stale:

@@ -10,7 +10,7 @@ import (
 // same reports whether an event is the one that is remembered: its id, of its source, with its content. Where ids are
 // absent the position, which the caller has compared, is the identity.
 func same(e *events.Event, id, source, fingerprint string) bool {
-	return e.ID == id && e.Source == source && e.Fingerprint == fingerprint
+	return e.ID == id && e.Source == source && e.Fingerprint() == fingerprint
 }
 
 func (l *Last) is(e *events.Event) bool { return same(e, l.EventID, l.Source, l.Fingerprint) }
@@ -66,7 +66,7 @@ func quoteID(id string) string {
 func lastOf(d Delivery, now time.Time) Last {
 	return Last{
 		EventID: strings.Clone(d.Event.ID), Source: strings.Clone(d.Event.Source), // parts of a body that must not be kept
-		Fingerprint: d.Event.Fingerprint, Type: strings.Clone(d.Event.Type),
+		Fingerprint: d.Event.Fingerprint(), Type: strings.Clone(d.Event.Type),
 		PublishedAt: d.Event.PublishedAt, ReceivedAt: d.Message.ReceivedAt, AppliedAt: now,
 		MessageID: d.Message.ID, ReceiveCount: d.Message.ReceiveCount,
 	}

@@ -21,7 +21,7 @@ func TestAConflictSaysWhatDiffers(t *testing.T) {
 		{"a", "shop", "a", "shop", "an event of the same id with other content"},
 		{"", "shop", "", "shop", "an event without an id and with other content"},
 	} {
-		e := &events.Event{ID: row.id, Source: row.source, Fingerprint: "1"}
+		e := &events.Event{ID: row.id, Source: row.source}
 		tie := atTie(e, Last{EventID: row.holder, Source: row.holderFrom, Fingerprint: "2"})
 		if want := "its position is held by " + row.want; tie.Disposition != Conflict || tie.Detail != want {
 			t.Errorf("%v: %v: %s, want %s", row, tie.Disposition, tie.Detail, want)

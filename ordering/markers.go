@@ -27,7 +27,7 @@ func (l *Loop) markers(key Key, jobs []*job, token string) []Marker {
 	markers := make([]Marker, len(jobs))
 	for i, j := range jobs {
 		markers[i] = Marker{
-			Consumer: key.Consumer, Source: j.Event.Source, EventID: j.Event.ID, Fingerprint: j.Event.Fingerprint,
+			Consumer: key.Consumer, Source: j.Event.Source, EventID: j.Event.ID, Fingerprint: j.Event.Fingerprint(),
 			MessageID: j.Message.ID, Token: token,
 			ExpiresAt: l.Now().Add(j.Event.Stream.MarkerTTL),
 		}
@@ -59,7 +59,7 @@ func (l *Loop) writeLoneMarker(ctx context.Context, key Key, j *job, o Outcome) 
 
 // atMarker judges an event whose marker is there, whatever its TTL says.
 func atMarker(e *events.Event, m Marker) Outcome {
-	if m.Fingerprint == e.Fingerprint {
+	if m.Fingerprint == e.Fingerprint() {
 		return Outcome{Disposition: Duplicate}
 	}
 	return Outcome{Disposition: Conflict, Reason: events.Conflict, Detail: "its id is used by an event with other content"}

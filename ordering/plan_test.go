@@ -45,7 +45,7 @@ func TestStepPlan(t *testing.T) {
 		for _, n := range rapid.SliceOfDistinct(rapid.Int64Range(cursor+2, cursor+window), rapid.ID).Draw(t, "waiting") {
 			entity.Waiting = entity.Waiting.With(n)
 			j := stepJob(t, config, 0, n, fmt.Sprint("e", n))
-			logged[n] = Row{Seq: n, EventID: j.Event.ID, Fingerprint: j.Event.Fingerprint, Message: *j.Message}
+			logged[n] = Row{Seq: n, EventID: j.Event.ID, Fingerprint: j.Event.Fingerprint(), Message: *j.Message}
 		}
 		var jobs []*job
 		for i, n := range rapid.SliceOf(rapid.Int64Range(1, 40)).Draw(t, "batch") {
@@ -67,7 +67,7 @@ func TestStepPlan(t *testing.T) {
 				if row, taken := logged[j.Event.Seq]; taken {
 					in.logged[j.Event.Seq] = row
 				} else {
-					in.logged[j.Event.Seq] = Row{Seq: j.Event.Seq, EventID: j.Event.ID, Fingerprint: j.Event.Fingerprint, Message: *j.Message}
+					in.logged[j.Event.Seq] = Row{Seq: j.Event.Seq, EventID: j.Event.ID, Fingerprint: j.Event.Fingerprint(), Message: *j.Message}
 				}
 			}
 			p = planStep(in)

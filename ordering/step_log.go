@@ -113,6 +113,6 @@ func (r *stepRun) rowOf(en entry) Row {
 		row.Void = e.VoidReason
 		return row
 	}
-	row.EventID, row.Fingerprint, row.Message, row.Record = e.ID, e.Fingerprint, *en.Message, en.Record
+	row.EventID, row.Fingerprint, row.Message, row.Record = e.ID, e.Fingerprint(), *en.Message, en.Record
 	return row
 }

@@ -179,7 +179,7 @@ func (p *transcript) logOnly(t *testing.T, input string) string {
 	m := events.Message{ID: "dead", Body: strings.TrimSpace(input), ReceivedAt: p.now}
 	e := p.config.Decode(m, p.now)[0].Event
 	row := ordering.Row{
-		Gen: e.Generation, Seq: e.Seq, EventID: e.ID, Source: e.Source, Fingerprint: e.Fingerprint, Type: e.Type,
+		Gen: e.Generation, Seq: e.Seq, EventID: e.ID, Source: e.Source, Fingerprint: e.Fingerprint(), Type: e.Type,
 		ReceivedAt: p.now, Message: m, ExpiresAt: p.now.Add(e.Stream.ParkTTL).Truncate(time.Second),
 	}
 	if err := p.store.PutRow(t.Context(), p.key, row); err != nil {
