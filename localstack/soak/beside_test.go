@@ -148,6 +148,22 @@ func residentBytes(process int) (float64, error) {
 	return pages * float64(os.Getpagesize()), err
 }
 
+// processorTime is what a process has used so far, in user mode and for it in the kernel, in hundredths of a second
+// ("proc_pid_stat(5)", Linux manual page: fields 14 and 15; field 2, the program's name in parentheses, may have blanks inside).
+func processorTime(process int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	if err != nil {
+		return 0
+	}
+	var used time.Duration
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	for _, at := range []int{14, 15} {
+		n, _ := strconv.Atoi(fields[at-3])
+		used += time.Duration(n) * 10 * time.Millisecond
+	}
+	return used
+}
+
 // look asks how much waits, and shows how far it is.
 func (s *stack) look(progress *soak.Progress) {
 	d := s.depth(eventsQueue)

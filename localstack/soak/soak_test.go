@@ -34,16 +34,17 @@ const endTimeout = 10 * time.Minute
 // no function grows.
 func TestSoakThroughTheQueue(t *testing.T) {
 	s := begin(t)
-	began := time.Now()
+	began, used := time.Now(), processorTime(s.cloud.PID)
 	stop := s.goOn()
 	s.send()
 	sent := time.Since(began)
 	t.Logf("all is sent after %.0f s", sent.Seconds())
 	s.untilAllIsWell()
 	whole := time.Since(began)
+	used = processorTime(s.cloud.PID) - used
 	stop()
 	if s.check(); !t.Failed() {
-		s.tell(sent, whole)
+		s.tell(sent, whole, used)
 	}
 }
 
@@ -130,7 +131,7 @@ func (s *stack) undone() *soak.Faults {
 	return f
 }
 
-func (s *stack) tell(sending, whole time.Duration) {
+func (s *stack) tell(sending, whole, used time.Duration) {
 	sent, n := s.producer.Sent(), soak.Thousands[int]
 	s.t.Logf("proof: %s events of %s entities through the queue, in %s messages: %s lost on the way and asked for, %s twice, %s poisoned",
 		n(sent.Events), n(s.producer.Entities()), n(sent.Messages), n(sent.Lost), n(sent.Copies), n(len(sent.Poison)))
@@ -141,8 +142,10 @@ func (s *stack) tell(sending, whole time.Duration) {
 	s.t.Logf("proof: %s deliveries with a line, %s of messages that came back; killed while they worked: %s; nothing lost, nothing doubled, "+
 		"every step in its order", soak.Thousands(s.lines.Total()), n(s.cameBack), strings.Join(kills, ", "))
 	s.t.Logf("proof: %s", s.lines)
-	s.t.Logf("proof: %.0f s, %.0f events per second (%.0f while they were sent); a consumer's process that was let live: %s",
-		whole.Seconds(), float64(sent.Events)/whole.Seconds(), float64(sent.Events)/sending.Seconds(), &s.memory)
+	events := float64(sent.Events)
+	s.t.Logf("proof: %.0f s, %.0f events per second (%.0f while they were sent), %.2f ms of LocalStack's one processor for each; "+
+		"a consumer's process that was let live: %s",
+		whole.Seconds(), events/whole.Seconds(), events/sending.Seconds(), float64(used.Milliseconds())/events, &s.memory)
 }
 
 var functions = slices.Sorted(slices.Values([]string{consumer, sweeper, relay}))

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	eventsFlag  = flag.Int("events", 3000, "how many events the producer says")
+	eventsFlag  = flag.Int("events", 1500, "how many events the producer says")
 	seedFlag    = flag.Uint64("seed", 1, "of everything that is random")
 	workersFlag = flag.Int("workers", 8, "execution environments of the consumer")
 )
