@@ -94,7 +94,7 @@ func (s scanning) Marked(ctx context.Context, shard int, _ time.Time, visit func
 	}
 	var keys []string
 	var err error
-	u := turn{op: "scan", lane: s.w.commonLane, effect: func() {
+	u := turn{op: "scan", lane: commonLane, effect: func() {
 		s.w.ferry.over(func() { keys, err = s.w.backend.MarkedKeys(context.Background(), s.w.tables) })
 	}}
 	if fate := threadOf(ctx).pass(ctx, u); fate.spoils() {

@@ -72,7 +72,7 @@ const mostMishaps = 24
 func (l *life) drawMishaps(rng *rand.Rand) {
 	for range rng.IntN(mostMishaps) {
 		m := mishap{
-			lane: rng.IntN(len(l.entities) + 1), nth: 1 + rng.IntN(30)/(1+rng.IntN(4)), kind: throttled + mishapKind(rng.IntN(int(mishapKinds-throttled))),
+			lane: l.drawLane(rng), nth: 1 + rng.IntN(30)/(1+rng.IntN(4)), kind: throttled + mishapKind(rng.IntN(int(mishapKinds-throttled))),
 		}
 		switch {
 		case m.kind == jump:
@@ -84,4 +84,11 @@ func (l *life) drawMishaps(rng *rand.Rand) {
 		}
 		l.mishaps = append(l.mishaps, m)
 	}
+}
+
+func (l *life) drawLane(rng *rand.Rand) int {
+	if lane := rng.IntN(len(l.entities) + 2); lane < len(l.entities) {
+		return lane
+	}
+	return commonLane + rng.IntN(lanes-commonLane)
 }

@@ -82,8 +82,11 @@ func (f *fact) quirks() (all []keeps) {
 // trail is the projection in Go: the state says which numbers ran, in their order.
 const trail = "trail"
 
+// mostEntities is how many a life may have. Their numbers are digits, by which a request is known.
+const mostEntities = 6
+
 func (l *life) drawEntities(rng *rand.Rand) {
-	n := 1 + rng.IntN(6)
+	n := 1 + rng.IntN(mostEntities)
 	for i := range n {
 		s := l.pickStream(rng)
 		e := &entity{name: fmt.Sprintf("e%d", i), id: fmt.Sprintf("e%d-%s", i, s.Name), lane: i, about: s}

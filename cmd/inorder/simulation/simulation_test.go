@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -116,7 +117,7 @@ func (g *ground) report(t *testing.T, s uint64, faults []string) {
 func command(s uint64, only []string) string {
 	text := fmt.Sprintf("go test ./cmd/inorder/simulation -run '^TestSimulation$' -args -seed %d -trace", s)
 	if only != nil {
-		text += " -only " + strings.Join(only, ",")
+		text += " -only " + cmp.Or(strings.Join(only, ","), "none")
 	}
 	return text
 }

@@ -37,6 +37,14 @@ const (
 	operatorName = "operator"
 )
 
+// A lane is what a request is about: one of the entities, or none that it names. An operator's of the latter kind are counted
+// apart, or they would drown among the many with which a sweeper reads its index.
+const (
+	commonLane = mostEntities + iota
+	operatorLane
+	lanes
+)
+
 type cost struct{ writes, reads int64 }
 
 // clock is what one machine takes for the time.
@@ -67,6 +75,9 @@ var errDead = errors.New("the function is gone")
 // anybody waits for it.
 func (t *thread) pass(ctx context.Context, u turn) mishapKind {
 	u.by, u.fate = t, make(chan mishapKind, 1)
+	if u.lane == commonLane && t.what == operatorName {
+		u.lane = operatorLane
+	}
 	t.mu.Lock()
 	if t.dead {
 		t.mu.Unlock()

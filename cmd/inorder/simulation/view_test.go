@@ -95,7 +95,7 @@ func (v view) Rows(ctx context.Context, key ordering.Key, gen, first, last int64
 
 func (v view) Marked(ctx context.Context, shard int, from time.Time, visit func([]ordering.Marked) bool) error {
 	var pages [][]ordering.Marked
-	_, err := ask(ctx, v, fmt.Sprint("index ", shard), v.w.commonLane, cost{}, func() (struct{}, error) {
+	_, err := ask(ctx, v, fmt.Sprint("index ", shard), commonLane, cost{}, func() (struct{}, error) {
 		return struct{}{}, v.Upkeep.Marked(ctx, shard, from, func(page []ordering.Marked) bool {
 			pages = append(pages, page)
 			return true
@@ -110,7 +110,7 @@ func (v view) Marked(ctx context.Context, shard int, from time.Time, visit func(
 }
 
 func (v view) Entities(ctx context.Context, keys []ordering.Key) ([]ordering.EntityRead, error) {
-	return ask(ctx, v, fmt.Sprint("read ", len(keys)), v.w.commonLane, cost{}, func() ([]ordering.EntityRead, error) { return v.Upkeep.Entities(ctx, keys) })
+	return ask(ctx, v, fmt.Sprint("read ", len(keys)), commonLane, cost{}, func() ([]ordering.EntityRead, error) { return v.Upkeep.Entities(ctx, keys) })
 }
 
 func (v view) RowHeads(ctx context.Context, key ordering.Key, gen, first, last int64) ([]ordering.Row, error) {
@@ -128,10 +128,10 @@ func (v view) SwapAudited(ctx context.Context, key ordering.Key, prev, next *ord
 }
 
 func (v view) Bookmark(ctx context.Context, consumer string) (string, error) {
-	return ask(ctx, v, "bookmark", v.w.commonLane, cost{}, func() (string, error) { return v.Upkeep.Bookmark(ctx, consumer) })
+	return ask(ctx, v, "bookmark", commonLane, cost{}, func() (string, error) { return v.Upkeep.Bookmark(ctx, consumer) })
 }
 
 func (v view) MoveBookmark(ctx context.Context, consumer, from, to string) error {
-	_, err := ask(ctx, v, "move bookmark", v.w.commonLane, cost{}, func() (struct{}, error) { return struct{}{}, v.Upkeep.MoveBookmark(ctx, consumer, from, to) })
+	_, err := ask(ctx, v, "move bookmark", commonLane, cost{}, func() (struct{}, error) { return struct{}{}, v.Upkeep.MoveBookmark(ctx, consumer, from, to) })
 	return err
 }

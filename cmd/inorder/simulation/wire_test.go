@@ -135,5 +135,5 @@ func (w *world) laneOf(body []byte) int {
 	if m := entityInText.FindSubmatch(body); m != nil {
 		return int(m[1][0] - '0')
 	}
-	return w.commonLane
+	return commonLane
 }

@@ -57,7 +57,6 @@ type world struct {
 	late       []late
 	asked      []int          // requests by lane
 	lastWriter map[int]*clock // by lane: on which machine
-	commonLane int
 	steps      int
 	calm       bool
 	repeats    bool      // everything that was acknowledged comes again
@@ -87,12 +86,12 @@ type instance struct {
 
 func newWorld(l *life, g *ground, f *ferry) *world {
 	w := &world{
-		life: l, ground: g, site: g.sites[l.engine], ferry: f, rng: rand.New(rand.NewPCG(l.seed, 2)), commonLane: 6,
+		life: l, ground: g, site: g.sites[l.engine], ferry: f, rng: rand.New(rand.NewPCG(l.seed, 2)),
 		streamed: map[string]bool{}, byBody: map[string]*fact{}, written: map[*fact]time.Time{}, writing: map[*entity]bool{},
 		acknowledged: map[*fact]time.Time{}, said: map[*fact][]ordering.Disposition{}, untold: map[*fact]bool{}, redriven: map[string]int{}, wrong: map[string]bool{}, gaps: map[string]string{}, lastWriter: map[int]*clock{},
 		count: tally{},
 	}
-	w.asked = make([]int, w.commonLane+1)
+	w.asked = make([]int, lanes)
 	w.events = &mailbox{url: backend.SourceURL, hiddenFor: l.visibility, maxReceives: l.maxReceives}
 	w.requests = &mailbox{url: backend.RepublishURL, hiddenFor: l.visibility, maxReceives: 1000}
 	w.told = outbox{world: w, rows: map[ddb.OutboxKey]map[ordering.Position]string{}, heads: map[ddb.OutboxKey]ordering.Position{}}
