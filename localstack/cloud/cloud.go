@@ -57,8 +57,8 @@ func Start(ctx context.Context, o Options) (*Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Direct && mode != Host {
-		return nil, fmt.Errorf("functions reach DynamoDB without LocalStack in mode %s only, and this is %s", Host, mode)
+	if err := o.fits(mode); err != nil {
+		return nil, err
 	}
 	root, err := projectRoot()
 	if err != nil {
@@ -81,6 +81,13 @@ func Start(ctx context.Context, o Options) (*Cloud, error) {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
+}
+
+func (o Options) fits(mode string) error {
+	if o.Direct && mode != Host {
+		return fmt.Errorf("functions reach DynamoDB without LocalStack in mode %s only, and this is %s", Host, mode)
+	}
+	return nil
 }
 
 func (c *Cloud) launch(ctx context.Context, root string, port int, o Options) (err error) {

@@ -33,3 +33,15 @@ func TestMode(t *testing.T) {
 		}
 	}
 }
+
+// In containers functions see nothing but LocalStack: what cannot be had is refused, and not left out in silence.
+func TestDirectIsForHostOnly(t *testing.T) {
+	for mode, ok := range map[string]bool{Host: true, Docker: false} {
+		if err := (Options{Direct: true}).fits(mode); (err == nil) != ok {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if err := (Options{}).fits(mode); err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+}
