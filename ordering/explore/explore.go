@@ -165,7 +165,7 @@ func (x *explorer) result(all bool, fault *Fault) Result {
 func (x *explorer) follow(s *state, at uint32, next *[]state) *Fault {
 	for _, c := range x.choices(s) {
 		after := *s
-		if fault := x.make(&after, c); fault != "" {
+		if fault := x.happen(&after, c); fault != "" {
 			return &Fault{fault, x.transcript(at, c)}
 		}
 		after.sort(x.Consumers, x.Sweepers)

@@ -28,7 +28,7 @@ func (x *explorer) transcript(at uint32, last ...choice) []string {
 	for i, c := range way {
 		what := x.does(&s, c, names[c.slot])
 		held := s.content
-		x.heardBy(func() { x.make(&s, c) }, &what)
+		x.heardBy(func() { x.happen(&s, c) }, &what)
 		if s.content != held {
 			what += "; the store: " + x.shown(s.content)
 		}
