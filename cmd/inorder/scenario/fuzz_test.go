@@ -15,7 +15,7 @@ const longestLoad = 30 * time.Second
 // FuzzScenario: whatever a file says, it is read as scripts or refused with complaints, each with words and on a line that
 // the file has; never a panic, and never a long wait.
 func FuzzScenario(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join(folder, "*", "[a-g]*.yaml"))
+	files, err := filepath.Glob(filepath.Join(folder, "*", "[c-e]*.yaml"))
 	if err != nil || len(files) == 0 {
 		f.Fatal(files, err)
 	}
