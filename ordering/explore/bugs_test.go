@@ -149,6 +149,12 @@ var bugs = []planted{
 		"an operator skips what is blocked", false,
 	},
 	{
+		"what an old generation left is copied once, whoever wrote meanwhile", "step_loop.go",
+		"	clear(r.leftovers)\n",
+		"	if !PLANTED {\n		clear(r.leftovers)\n	}\n",
+		"a new life", false,
+	},
+	{
 		"what waits in the new life is taken for a leftover of the old one", "step_loop.go",
 		"if r.entity = settled; settled.Gen != ended {",
 		"if r.entity = settled; settled.Gen != ended && !PLANTED {",

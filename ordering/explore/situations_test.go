@@ -78,7 +78,13 @@ var effects = []Situation{
 		Name: "a new life", Stream: "mode: step, effects: true, projection: record",
 		Messages:  []Message{{Seq: 1, Origin: Earlier}, {Seq: 3, Origin: Earlier}, {Gen: 1, Seq: 1}, {Gen: 1, Seq: 2}},
 		Before:    [][]int{{1}, {0}},
-		Consumers: 2, Sweepers: 1, Sweeps: 1, Mishaps: 1, Copies: 1, Cursor: 2, Refused: []int{1},
+		Consumers: 2, Mishaps: 1, Redrives: 1, Cursor: 2, Refused: []int{1},
+	},
+	{
+		Name: "a new life, and a sweeper", Stream: "mode: step, effects: true, projection: record",
+		Messages:  []Message{{Seq: 1, Origin: Earlier}, {Seq: 3, Origin: Earlier}, {Gen: 1, Seq: 1}, {Gen: 1, Seq: 2}},
+		Before:    [][]int{{1}, {0}},
+		Consumers: 2, Sweepers: 1, Sweeps: 1, Mishaps: 1, Copies: 1, Redrives: 1, Cursor: 2, Refused: []int{1},
 	},
 	{
 		Name: "a new life, while the old one goes on", Stream: "mode: step, effects: true, projection: record",

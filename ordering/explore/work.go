@@ -98,7 +98,7 @@ func (m *model) newLife(s *state, before, after *content) string {
 	if after.now.Gen == before.now.Gen {
 		return ""
 	}
-	if forgotten := (before.waits & s.acked).minus(s.refused | s.expired); forgotten != 0 {
+	if forgotten := (before.waits & s.acked).minus(s.refused | s.expired | m.onTheirWay(s)); forgotten != 0 {
 		return fmt.Sprintf("generation %d begins, and %s, which waits and is acknowledged, is in no quarantine", after.now.Gen, m.names(forgotten))
 	}
 	if unsent := before.ran.minus(m.effects[s.effects].all); m.sends() && unsent != 0 {
