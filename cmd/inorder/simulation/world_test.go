@@ -136,7 +136,7 @@ func (w *world) traced(t *thread, what ...any) {
 	_, _ = fmt.Fprintf(w.trace, "%4d %12s  %-14s %s", w.steps, time.Since(begin).Round(time.Millisecond), who, fmt.Sprintln(what...))
 }
 
-// hire starts a thread, which does nothing before its first turn.
+// hire starts a thread, which comes as far as its first request.
 func (w *world) hire(name string, clock *clock, limit time.Duration, work func(t *thread), finish func(died bool)) *thread {
 	w.numbered++
 	t := &thread{world: w, what: name, name: fmt.Sprint(name, " ", w.numbered), number: w.numbered, clock: clock, began: time.Now(), cost: map[int]cost{}, stale: map[int]bool{}, finish: finish}
@@ -155,6 +155,7 @@ func (w *world) hire(name string, clock *clock, limit time.Duration, work func(t
 		defer w.mu.Unlock()
 		t.over = true
 	}()
+	synctest.Wait() // or it would be chance whether its first request is there for the next turn
 	return t
 }
 
