@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"encoding/json"
+	"slices"
 
 	"inorder/cmd/inorder/backend"
 	"inorder/ordering"
@@ -62,6 +63,23 @@ func (w *world) checkEffects(e *entity, m meaning) {
 		if p.gen == m.gen {
 			w.fault("EffectOrder", "effect %v of %s is of a number that has none", p, e.id)
 		}
+	}
+}
+
+// checkSent asks whether the effects of an event lie in their queue by the time that its message is acknowledged.
+func (w *world) checkSent(f *fact) {
+	if f == nil || !f.entity.about.Effects || f.kind != plain && f.kind != flaky {
+		return
+	}
+	if !slices.Contains(w.effectsOf(f.entity), place{f.gen, f.seq, 0}) {
+		w.fault("EffectOrder", "%s is acknowledged as applied, and its effect is not sent", f.eventID())
+	}
+}
+
+// checkSeen asks whether the sweeper would find what a compare-and-set leaves owed.
+func (w *world) checkSeen(key ordering.Key, next *ordering.Entity) {
+	if d := next.Dispatched; next.Gap == nil && d != nil && (d.Gen < next.Gen || d.Seq < next.Applied) {
+		w.fault("NoLostWakeup", "effects of %s are owed, and the sweeper would not see it", key.ID)
 	}
 }
 

@@ -158,6 +158,9 @@ func (w *world) consumed(t *thread, i *instance, batch []*letter, out awsevents.
 		if !ok {
 			continue
 		}
+		if outcomes[0].Disposition == ordering.Applied {
+			w.checkSent(l.fact)
+		}
 		w.events.remove(l)
 		if !slices.Contains(w.finished, l) {
 			w.finished = append(w.finished, l)

@@ -26,6 +26,7 @@ func (w *world) heal() {
 		w.rest(70 * time.Minute)
 		w.sweep()
 		w.settleDown()
+		w.checkTried()
 		w.expire()
 		if w.heals {
 			w.marks()
@@ -48,6 +49,17 @@ func (w *world) heal() {
 }
 
 const dlqURL = backend.SourceURL + "-dlq"
+
+// checkTried asks whether a sweep, which nothing was in the way of, has tried again what blocked before it was mended.
+func (w *world) checkTried() {
+	for _, e := range w.entities {
+		for _, f := range e.facts {
+			if now := w.look(e.keyOf(f.source)); f.kind == flaky && now.Blocked == f.seq && !time.Now().Before(begin.Add(w.fixedAt)) {
+				w.fault("NoLostWakeup", "%s is blocked by what would run by now", f.eventID())
+			}
+		}
+	}
+}
 
 // rest lets time pass. Whatever is hidden comes back meanwhile.
 func (w *world) rest(d time.Duration) {

@@ -172,8 +172,8 @@ func (w *world) serve(u *turn) {
 		w.count[crashes]++
 		w.kill(u.by)
 	}
-	u.fate <- m.kind
 	w.collect()
+	u.fate <- m.kind
 }
 
 // mishapOf counts a request about an entity, and tells what befalls it.

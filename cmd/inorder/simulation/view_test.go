@@ -49,6 +49,7 @@ func (v view) Entity(ctx context.Context, key ordering.Key) (*ordering.Entity, e
 
 func (v view) Swap(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, markers []ordering.Marker) error {
 	op := fmt.Sprintf("swap to %d: cursor %d.%d waiting %v ahead %v blocked %d", next.Rev, next.Gen, next.Applied, next.Waiting, next.Ahead, next.Blocked)
+	v.w.checkSeen(key, next)
 	return v.write(ctx, op, key, 1+int64(len(markers)), func() error { return v.Upkeep.Swap(ctx, key, prev, next, markers) })
 }
 
@@ -120,10 +121,12 @@ func (v view) RowHeads(ctx context.Context, key ordering.Key, gen, first, last i
 }
 
 func (v view) DropRows(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, rows []ordering.Row) error {
+	v.w.checkSeen(key, next)
 	return v.write(ctx, fmt.Sprint("drop rows ", len(rows)), key, 1+int64(len(rows)), func() error { return v.Upkeep.DropRows(ctx, key, prev, next, rows) })
 }
 
 func (v view) SwapAudited(ctx context.Context, key ordering.Key, prev, next *ordering.Entity, audit ordering.Audit) error {
+	v.w.checkSeen(key, next)
 	return v.write(ctx, fmt.Sprintf("skip to %d.%d", next.Gen, next.Applied), key, 2, func() error { return v.Upkeep.SwapAudited(ctx, key, prev, next, audit) })
 }
 

@@ -69,6 +69,7 @@ type world struct {
 	untold       map[*fact]bool                   // of which an invocation died
 	redriven     map[string]int
 	count        tally
+	judging      sync.Mutex
 	faults       []string
 	wrong        map[string]bool
 	gaps         map[string]string // the last request for each
@@ -119,6 +120,8 @@ func (w *world) laneName(lane int) string {
 
 // fault notes that a property does not hold, each kind of it once.
 func (w *world) fault(property, format string, args ...any) {
+	w.judging.Lock()
+	defer w.judging.Unlock()
 	if !w.wrong[property] {
 		w.wrong[property] = true
 		w.faults = append(w.faults, property+": "+fmt.Sprintf(format, args...))
