@@ -63,6 +63,19 @@ func (w *world) baseline(e *entity, now *ordering.Entity, facts []*fact) int64 {
 	return 0
 }
 
+// checkBroken asks whether what no projection takes has its copy there: the consumer said that it is parked, or refused.
+func (w *world) checkBroken(lies map[string]events.Message) {
+	for f, all := range w.said {
+		if f == nil || f.kind != broken || f.gen != f.entity.facts[len(f.entity.facts)-1].gen {
+			continue
+		}
+		blocked := slices.Contains(all, ordering.Parked) || slices.Contains(all, ordering.Quarantined)
+		if _, copied := lies[f.body]; blocked && !copied {
+			w.fault("NoSilentLoss", "%s can never run, and no copy of it is in quarantine", f.eventID())
+		}
+	}
+}
+
 // checkQuarantine asks whether everything that can never succeed lies there as it came, and nothing else does but what
 // was there on its way.
 func (w *world) checkQuarantine() {
@@ -80,6 +93,7 @@ func (w *world) checkQuarantine() {
 			w.fault("NoSilentLoss", "a good message is in quarantine: %s %s: %s", mark.Reason, mark.Detail, original.Body)
 		}
 	}
+	w.checkBroken(lies)
 	for i, body := range w.poison {
 		if i >= w.count["act: "+poisoned.String()] {
 			break
