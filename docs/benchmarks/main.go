@@ -54,7 +54,8 @@ type bench struct {
 	scale  float64
 	out    io.Writer
 	folder string // the project's
-	brief  bool   // of each row of sizes only the first and the last; for a test
+	note   string
+	brief  bool // of each row of sizes only the first and the last; for a test
 }
 
 // n is a number of events, or whatever else makes a run long, at the scale that was asked for.
@@ -79,6 +80,7 @@ func run(args []string, out io.Writer) error {
 	chosen := flags.String("parts", "all", "which to measure, with commas between: "+strings.Join(names(), ", "))
 	rounds := flags.Int("rounds", 7, "rounds of what is measured in turns")
 	scale := flags.Float64("scale", 1, "of all sizes: 0.1 is a tenth")
+	note := flags.String("note", "", "what the page is to say of this run, such as what else ran meanwhile")
 	keep := flags.Bool("write", true, "write results.json, the page and its pictures")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -93,7 +95,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b := &bench{rounds: *rounds, scale: *scale, out: out, folder: folder}
+	b := &bench{rounds: *rounds, scale: *scale, out: out, folder: folder, note: *note}
 	measured, err := b.all(ctx, which)
 	if err != nil || !*keep {
 		return err
@@ -149,7 +151,10 @@ func (b *bench) one(ctx context.Context, p part) (r result, err error) {
 	if r, err = p.run(ctx, b); err != nil {
 		return r, err
 	}
-	r.Part, r.On, r.Date = p.name, thisMachine(ctx, engine), time.Now().UTC().Format(time.DateOnly)
+	r.Part, r.On, r.Date, r.Note = p.name, thisMachine(ctx, engine), time.Now().UTC().Format(time.DateOnly), b.note
+	if b.scale != 1 {
+		r.Size = fmt.Sprintf("all sizes times %g", b.scale)
+	}
 	return r, nil
 }
 

@@ -92,17 +92,28 @@ func render(all results) string {
 	if len(all.Parts) == 0 {
 		return ""
 	}
-	common := all.Parts[0]
-	fmt.Fprintf(&out, "\nMeasured on %s: %s.\n", common.Date, common.On)
+	common := all.Parts[0].measured()
+	out.WriteString(common)
 	renderGoals(&out, all)
 	for _, r := range all.Parts {
 		renderTables(&out, r)
-		if r.Date != common.Date || r.On != common.On {
-			fmt.Fprintf(&out, "\nMeasured on %s: %s.\n", r.Date, r.On)
+		if how := r.measured(); how != common {
+			out.WriteString(how)
 		}
 	}
 	out.WriteString("\n")
 	return out.String()
+}
+
+// measured says when and on what.
+func (r result) measured() string {
+	text := fmt.Sprintf("\nMeasured on %s on this machine: %s.", r.Date, r.On)
+	for _, more := range []string{r.Size, r.Note} {
+		if more != "" {
+			text += " " + strings.ToUpper(more[:1]) + more[1:] + "."
+		}
+	}
+	return text + "\n"
 }
 
 // renderGoals lists the goals, and below why some are not met, each reason once.

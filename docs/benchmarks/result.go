@@ -17,7 +17,9 @@ type results struct {
 type result struct {
 	Part   string  `json:"part"`
 	On     machine `json:"on"`
-	Date   string  `json:"date"` // UTC
+	Date   string  `json:"date"`           // UTC
+	Note   string  `json:"note,omitempty"` // what else was so when it was measured
+	Size   string  `json:"size,omitempty"` // where it was not the usual one
 	Goals  []goal  `json:"goals,omitempty"`
 	Tables []table `json:"tables,omitempty"`
 	Charts []chart `json:"charts,omitempty"`
