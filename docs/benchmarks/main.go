@@ -77,7 +77,7 @@ func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.out, "    "+form
 
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("benchmarks", flag.ContinueOnError)
-	chosen := flags.String("parts", "all", "which to measure, with commas between: "+strings.Join(names(), ", "))
+	chosen := flags.String("parts", "all", "which to measure, with commas between, or none to draw the page again: "+strings.Join(names(), ", "))
 	rounds := flags.Int("rounds", 7, "rounds of what is measured in turns")
 	scale := flags.Float64("scale", 1, "of all sizes: 0.1 is a tenth")
 	note := flags.String("note", "", "what the page is to say of this run, such as what else ran meanwhile")
@@ -111,8 +111,11 @@ func names() (all []string) {
 }
 
 func choose(list string) (which []part, err error) {
-	if list == "all" {
+	switch list {
+	case "all":
 		return parts, nil
+	case "none":
+		return nil, nil
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		at := slices.IndexFunc(parts, func(p part) bool { return p.name == name })

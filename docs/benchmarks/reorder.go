@@ -17,7 +17,7 @@ func reorder(ctx context.Context, b *bench) (result, error) {
 		for _, d := range distances {
 			t.Head = append(t.Head, fmt.Sprintf("%s late, events/s", numbers(d)), "write units per event")
 		}
-		speed := chart{Name: m.name + ": events/s", Series: make([]series, len(distances))}
+		speed := chart{Name: m.name + ": events/s by share and numbers late", Series: make([]series, len(distances))}
 		spent := chart{Name: m.name + ": write units per event", Series: make([]series, len(distances))}
 		for _, share := range shares {
 			label := strconv.FormatFloat(100*share, 'f', -1, 64) + " %"
@@ -33,7 +33,7 @@ func reorder(ctx context.Context, b *bench) (result, error) {
 					}
 				}
 				cells = append(cells, short(rate), short(units))
-				speed.Series[i].Name, spent.Series[i].Name = numbers(distance)+" late", numbers(distance)+" late"
+				speed.Series[i].Name, spent.Series[i].Name = short(float64(distance)), short(float64(distance))
 				speed.Series[i].Values, spent.Series[i].Values = append(speed.Series[i].Values, rate), append(spent.Series[i].Values, units)
 			}
 			t.Rows = append(t.Rows, cells)
