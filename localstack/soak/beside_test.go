@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
@@ -28,6 +29,7 @@ const (
 	showEvery     = 10 * time.Second
 	lookEvery     = time.Second
 	receiveAtOnce = 2
+	forgetEvery   = time.Minute
 )
 
 // goOn lets all that happens beside the events happen, until it is told to stop.
@@ -56,6 +58,7 @@ func (s *stack) goOn() (stop func()) {
 	again(weighEvery, func(context.Context) error { return s.weigh() })
 	again(readEvery, func(context.Context) error { return reader.read() })
 	again(lookEvery, func(context.Context) error { s.look(progress); return nil })
+	again(forgetEvery, s.forget)
 	for range receiveAtOnce {
 		again(0, s.receive)
 	}
@@ -113,6 +116,22 @@ func (s *stack) sweep(ctx context.Context) error {
 		FunctionName: aws.String(name + "-" + sweeper), InvocationType: lambdatypes.InvocationTypeEvent, Payload: []byte("{}"),
 	})
 	return err
+}
+
+// forget empties the consumer's log group: LocalStack keeps logs in its memory, some gigabytes for a million events, and here they
+// are read where they come from. A stream that is gone LocalStack makes anew.
+func (s *stack) forget(ctx context.Context) error {
+	group := aws.String(s.outputs["ConsumerLogGroup"])
+	out, err := s.logs.DescribeLogStreams(ctx, &cloudwatchlogs.DescribeLogStreamsInput{LogGroupName: group})
+	if err != nil {
+		return fmt.Errorf("list the log's streams: %w", err)
+	}
+	for _, one := range out.LogStreams {
+		if _, err := s.logs.DeleteLogStream(ctx, &cloudwatchlogs.DeleteLogStreamInput{LogGroupName: group, LogStreamName: one.LogStreamName}); err != nil {
+			return fmt.Errorf("delete a log stream: %w", err)
+		}
+	}
+	return nil
 }
 
 // weigh takes the resident memory of the consumer's first process, which LocalStack gives the most work.

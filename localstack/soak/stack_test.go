@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb" //nolint:depguard // what is in the table must not be told by the code that is tested
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -61,6 +62,7 @@ type stack struct {
 	outputs  map[string]string
 	sqs      *sqs.Client
 	lambda   *lambda.Client
+	logs     *cloudwatchlogs.Client
 	table    soak.Table
 	producer *soak.Producer
 	lines    *soak.Lines
@@ -94,6 +96,7 @@ func deploy(t *testing.T, c *cloud.Cloud) *stack {
 	config := c.Config()
 	s := &stack{
 		t: t, cloud: c, outputs: outputs, sqs: sqs.NewFromConfig(config), lambda: lambda.NewFromConfig(config),
+		logs:     cloudwatchlogs.NewFromConfig(config),
 		table:    soak.Table{Client: dynamodb.NewFromConfig(config), Entities: outputs["EntitiesTable"], Outbox: outputs["OutboxTable"]},
 		producer: soak.NewProducer(soak.Plan{Seed: *seedFlag, Events: *eventsFlag}),
 		taken:    map[messageID]bool{}, done: map[messageID]bool{}, kills: map[string]int{},
