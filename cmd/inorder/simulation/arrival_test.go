@@ -56,6 +56,10 @@ func (w *world) collect() {
 		w.sent = append(w.sent, m.Body)
 		w.arrive(m)
 	}
+	for _, m := range w.queues.Sent(backend.QuarantineURL) {
+		mark, _ := functions.MarkOf(m)
+		w.copied[m.ID] = mark.Reason
+	}
 	for _, m := range w.queues.Empty(backend.RepublishURL) {
 		l := &letter{Message: m, at: time.Now()}
 		if bytes.Contains([]byte(m.Body), []byte(functions.NoteType)) {

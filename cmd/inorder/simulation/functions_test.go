@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -153,6 +154,9 @@ func (w *world) consumed(t *thread, i *instance, batch []*letter, out awsevents.
 				w.fault("NoSilentLoss", "%s is %s, and acknowledged: %t", l.ID, o.Disposition, ok)
 			}
 			w.checkRepeated(l, o)
+			if errors.Is(o.Err, context.DeadlineExceeded) {
+				w.count["out of time"]++
+			}
 			w.said[l.fact] = append(w.said[l.fact], o.Disposition)
 		}
 		if !ok {

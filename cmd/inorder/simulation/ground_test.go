@@ -17,7 +17,6 @@ import (
 	"inorder/cmd/inorder/backend"
 	"inorder/ddb"
 	"inorder/ddb/local"
-	"inorder/functions"
 	"inorder/ordering"
 )
 
@@ -156,9 +155,8 @@ func (w *world) countEnd() {
 		w.count["on "+w.engine] = 1
 	}
 	w.count["effects"] = len(w.queues.Sent(backend.EffectsURL))
-	for _, m := range w.queues.Sent(backend.QuarantineURL) {
-		mark, _ := functions.MarkOf(m)
-		w.count["quarantine: "+string(mark.Reason)]++
+	for _, reason := range w.copied {
+		w.count["quarantine: "+string(reason)]++
 	}
 }
 

@@ -77,6 +77,8 @@ func (l *life) drawMishaps(rng *rand.Rand) {
 		switch {
 		case m.kind == jump:
 			m.by = time.Duration(rng.IntN(6001)-3000) * time.Millisecond
+		case m.kind == slow && rng.IntN(3) == 0: // longer than a function has
+			m.by = 35 * time.Second
 		case m.kind == slow:
 			m.by = time.Duration(1+rng.IntN(1800)) * time.Millisecond
 		case mishaps[m.kind].late:

@@ -51,7 +51,7 @@ func must() (names []string) {
 	for _, who := range []string{consumerName, sweeperName, relayName, producerName, operatorName} {
 		names = append(names, who, who+" died")
 	}
-	return append(names, onDynoxide, onMini, requests, crashes, messages, copies, lost, "timeouts", "dead letters", "overlapping receives", "escalations",
+	return append(names, onDynoxide, onMini, requests, crashes, messages, copies, lost, "out of time", "dead letters", "overlapping receives", "escalations",
 		"void: "+string(events.Expired), "void: "+string(events.NeverExisted), "marks", "TTL runs", "effects", "costs compared", "redrives")
 }
 

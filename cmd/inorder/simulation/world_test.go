@@ -16,6 +16,7 @@ import (
 
 	"inorder/cmd/inorder/backend"
 	"inorder/ddb"
+	"inorder/events"
 	"inorder/functions"
 	"inorder/ordering"
 	"inorder/ordering/memory"
@@ -68,6 +69,7 @@ type world struct {
 	said         map[*fact][]ordering.Disposition // how its deliveries ended
 	untold       map[*fact]bool                   // of which an invocation died
 	redriven     map[string]int
+	copied       map[string]events.Reason // everything that was ever in quarantine, by the copy's id
 	count        tally
 	judging      sync.Mutex
 	faults       []string
@@ -89,7 +91,7 @@ func newWorld(l *life, g *ground, f *ferry) *world {
 	w := &world{
 		life: l, ground: g, site: g.sites[l.engine], ferry: f, rng: rand.New(rand.NewPCG(l.seed, 2)),
 		streamed: map[string]bool{}, byBody: map[string]*fact{}, written: map[*fact]time.Time{}, writing: map[*entity]bool{},
-		acknowledged: map[*fact]time.Time{}, said: map[*fact][]ordering.Disposition{}, untold: map[*fact]bool{}, redriven: map[string]int{}, wrong: map[string]bool{}, gaps: map[string]string{}, lastWriter: map[int]*clock{},
+		acknowledged: map[*fact]time.Time{}, said: map[*fact][]ordering.Disposition{}, untold: map[*fact]bool{}, redriven: map[string]int{}, copied: map[string]events.Reason{}, wrong: map[string]bool{}, gaps: map[string]string{}, lastWriter: map[int]*clock{},
 		count: tally{},
 	}
 	w.asked = make([]int, lanes)
@@ -180,7 +182,6 @@ func (w *world) reap() {
 			}
 			t.finish(died || late)
 		case late:
-			w.count["timeouts"]++
 			w.kill(t)
 		}
 	}
