@@ -17,7 +17,7 @@ import (
 type command struct {
 	Long bool   `help:"The long forms: some hours. Writes docs/proof.md. A run that was ended goes on where it was, at the same commit."`
 	Only string `help:"Only the proofs whose names match this regular expression; writes nothing." placeholder:"REGEXP"`
-	For  string `help:"How long each fuzz target runs, where it is not the long form." default:"20s" placeholder:"DURATION"`
+	For  string `help:"How long each fuzz target runs, where it is not the long form." default:"5s" placeholder:"DURATION"`
 	List bool   `help:"Name the proofs and their commands, and run nothing."`
 }
 

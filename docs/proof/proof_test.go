@@ -33,11 +33,24 @@ func TestEveryProofIsThere(t *testing.T) {
 			continue // they were found in the source
 		}
 		source, err := exec.Command("grep", "-rhoE", "--include=*_test.go", `^func Test\w+`, p.pkg).Output()
-		wanted := "func " + strings.Trim(p.run, "^$")
-		if err != nil || !slices.Contains(strings.Split(string(source), "\n"), wanted) {
-			t.Errorf("%s: there is no %s in %s", p.name, wanted, p.pkg)
+		for _, wanted := range testNames(p.run) {
+			if err != nil || !slices.Contains(strings.Split(string(source), "\n"), "func "+wanted) {
+				t.Errorf("%s: there is no %s in %s", p.name, wanted, p.pkg)
+			}
 		}
 	}
+}
+
+// testNames are the names that ^TestA$ or ^TestB(C|D)$ stands for.
+func testNames(expression string) (names []string) {
+	before, choices, some := strings.Cut(strings.Trim(expression, "^$"), "(")
+	if !some {
+		return []string{before}
+	}
+	for choice := range strings.SplitSeq(strings.TrimSuffix(choices, ")"), "|") {
+		names = append(names, before+choice)
+	}
+	return names
 }
 
 // TestWhatCountsAsHeld: a command that fails, one that was skipped and one that says nothing are none.

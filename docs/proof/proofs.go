@@ -27,7 +27,50 @@ type sized struct {
 }
 
 // tests are the proofs that are tests. Each prints what it did in lines that begin with "proof: ".
-var tests = []sized{}
+var tests = []sized{
+	{
+		proof: proof{name: "exploration", holds: "in every state that few messages, mishaps and actors can reach, and at every end", pkg: "./ordering/explore", run: "^TestExploration$"},
+		short: []string{"-states", "60000"}, long: []string{"-states", "1500000"},
+	},
+	{
+		proof: proof{name: "planted bugs", holds: "the exploration finds each, and none where none is", pkg: "./ordering/explore", run: "^TestPlantedBugs$"},
+	},
+	{
+		proof: proof{name: "one entity's life", holds: "nine of the ten properties, in the core, over a store in memory", pkg: "./ordering", run: "^Test(Convergence|StepOrder|DeltaSum|NoLostWakeup|NoSilentLoss|EffectOrder|OneEscalation|Conservation|AckIdempotence)$"},
+		short: []string{"-seeds", "2000"}, long: []string{"-seeds", "100000"},
+	},
+	{
+		proof: proof{name: "simulation", holds: "the ten properties, all functions and the operator, whatever fails, dies, comes late or twice", pkg: "./cmd/inorder/simulation", run: "^TestSimulation$"},
+		short: []string{"-seeds", "2000"}, long: []string{"-seeds", "100000"},
+	},
+	{
+		proof: proof{name: "fault matrix", holds: "every end is as if nothing had failed", pkg: "./cmd/inorder/scenario", run: "^TestFaultMatrix$"},
+		short: []string{"-every", "3"}, long: []string{"-every", "1"},
+	},
+	{
+		proof: proof{name: "decoder", holds: "no input breaks it", pkg: "./events", run: "^TestTheDecoderStandsAnyInput$"},
+		short: []string{"-inputs", "1000000"}, long: []string{"-inputs", "100000000"},
+	},
+	{
+		proof: proof{name: "engines", holds: "the store's contract, on every engine", pkg: "./ddb", run: "^TestStoreOn(Dynoxide|Minidyn|Moto)$"},
+	},
+	{
+		proof: proof{name: "hostile messages", holds: "what one costs and breaks is bounded", pkg: "./functions", run: "^Test(WhatOneHostileMessageCosts|RepublishRequestsCannotBeAbused|RequestsFitIntoMessages)$"},
+		long:  []string{"-hostile-bytes", "1040000"},
+	},
+	{
+		proof: proof{name: "no data in logs", holds: "on no path, whoever fails", pkg: "./functions", run: "^TestNoDataIsLogged$"},
+		long:  []string{"-gossip-from", "5"},
+	},
+	{
+		proof: proof{name: "soak, handlers", holds: "nothing lost, nothing doubled, memory flat, lines as counted", pkg: "./cmd/inorder/soak", run: "^TestSoakThroughTheHandlers$"},
+		short: []string{"-events", "20000"}, long: []string{"-events", "1000000"},
+	},
+	{
+		proof: proof{name: "soak, queue", holds: "the same, through a real queue and the deployed template", pkg: "./localstack/soak", run: "^TestSoakThroughTheQueue$"},
+		short: []string{"-events", "100000"}, long: []string{"-events", "1000000"},
+	},
+}
 
 // decoderExecutions is how many inputs the decoder takes in the long form.
 const decoderExecutions = "100000000x"
