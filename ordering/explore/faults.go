@@ -143,11 +143,16 @@ func (m *model) broken(s *state) string {
 }
 
 // onTheirWay are the messages that wait, or that somebody handles: one of them may have been acknowledged, and another one
-// of the same be there still, or again.
+// of the same be there still, or again. A void is as good as there while the event of its number is: that one beats it.
 func (m *model) onTheirWay(s *state) (all set) {
-	for i := range m.Messages {
-		if s.queue.of(i) > 0 || m.handled(s, i) {
-			all.put(i)
+	for i, message := range m.Messages {
+		if s.queue.of(i) == 0 && !m.handled(s, i) {
+			continue
+		}
+		for j, other := range m.Messages {
+			if i == j || m.isFact(i) && other.Kind != Mark && other.Gen == message.Gen && other.Seq == message.Seq && !m.isFact(j) {
+				all.put(j)
+			}
 		}
 	}
 	return all

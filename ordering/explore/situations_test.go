@@ -11,7 +11,7 @@ import (
 const day = 24 * time.Hour
 
 // situations are what is explored.
-var situations = slices.Concat(steps, effects, deltas, gaps, operators)
+var situations = slices.Concat(steps, effects, deltas, gaps, operators, crossings)
 
 // steps are about what runs in order.
 var steps = []Situation{
@@ -260,5 +260,56 @@ var operators = []Situation{
 		Messages:  []Message{{Seq: 1, Origin: Later}, {Seq: 2}, {Seq: 3}},
 		Skips:     []int64{1, 2},
 		Consumers: 2, Orders: 1, Mishaps: 1, Copies: 1, Redrives: 1, Cursor: 3, Refused: []int{0, 1},
+	},
+}
+
+// crossings are where two of these meet.
+var crossings = []Situation{
+	{
+		Name: "a mark of a new life", Stream: "mode: step, effects: true, gap_deadline: 5m, projection: record",
+		Messages:  []Message{{Seq: 1}, {Seq: 3, Origin: Earlier}, {Gen: 1, Seq: 2, Kind: Mark}, {Gen: 1, Seq: 1, Origin: Lost}, {Gen: 1, Seq: 2, Origin: Lost}},
+		Before:    [][]int{{1}},
+		Times:     []time.Duration{6 * time.Minute},
+		Consumers: 2, Sweepers: 1, Sweeps: 1, Mishaps: 1, Refused: []int{0, 1},
+	},
+	{
+		Name: "blocked, and a new life", Stream: "mode: step, effects: true, gap_deadline: 5m, projection: record",
+		Messages:  []Message{{Seq: 1}, {Seq: 2, Fails: 9}, {Seq: 3}, {Gen: 1, Seq: 1}},
+		Consumers: 2, Sweepers: 1, Sweeps: 1, Mishaps: 1, Refused: []int{1, 2},
+	},
+	{
+		Name: "anywhere, and a skip", Stream: "mode: step, start: any, gap_deadline: 5m, projection: record",
+		Messages: []Message{{Seq: 4, Origin: Later}, {Seq: 5, Origin: Later}, {Seq: 6, Origin: Earlier}},
+		Before:   [][]int{{2}},
+		Times:    []time.Duration{6 * time.Minute},
+		Clock:    1, Skips: []int64{5}, Orders: 1,
+		Consumers: 2, Sweepers: 1, Sweeps: 1, Mishaps: 1, Baseline: true, Refused: []int{0, 1},
+	},
+	{
+		Name: "anywhere, in a window", Stream: "mode: step, start: any, window: 2, gap_deadline: 5m, projection: record",
+		Messages:  []Message{{Seq: 4}, {Seq: 5}, {Seq: 6}, {Seq: 7}},
+		Times:     []time.Duration{6 * time.Minute},
+		Consumers: 2, Sweepers: 1, Sweeps: 2, Mishaps: 1, Baseline: true,
+	},
+	{
+		Name: "delta voids and a skip", Stream: "mode: delta, on_expired: skip, gap_deadline: 5m, projection: {sum: {n: data.n}}",
+		Messages: []Message{{Seq: 1, Origin: Later}, {Seq: 1, Origin: Later, Kind: Expired}, {Seq: 2}, {Seq: 3, Origin: Later}, {Seq: 4}},
+		Skips:    []int64{1, 3}, Orders: 1,
+		Consumers: 2, Mishaps: 1, Refused: []int{0, 3, 2},
+	},
+	{
+		Name: "a skip and a new life", Stream: "mode: step, effects: true, gap_deadline: 5m, projection: record",
+		Messages: []Message{{Seq: 1, Origin: Later}, {Seq: 2, Origin: Earlier}, {Gen: 1, Seq: 1}, {Gen: 1, Seq: 3}},
+		Before:   [][]int{{1}},
+		Skips:    []int64{1, 2}, Orders: 2,
+		Consumers: 2, Mishaps: 1, Copies: 1, Refused: []int{0, 1},
+	},
+	{
+		Name: "a skip and what waits too long", Stream: "mode: step, gap_deadline: 5m, projection: record",
+		Messages: []Message{{Seq: 1, Origin: Later}, {Seq: 2, Origin: Earlier}, {Seq: 3, Origin: Earlier}},
+		Before:   [][]int{{1, 2}},
+		Times:    []time.Duration{29 * day}, Clock: 1,
+		Skips: []int64{1, 2}, Orders: 1,
+		Consumers: 1, Sweepers: 1, Sweeps: 1, Mishaps: 1, Redrives: 2, Copies: 1, Refused: []int{0, 1, 2},
 	},
 }
