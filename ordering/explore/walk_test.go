@@ -84,10 +84,13 @@ func (w *walk) alone(begins start) {
 	}
 }
 
+// maxSteps ends a walk on which a message is sent back again and again: once nobody sweeps any more, it may be for good.
+const maxSteps = 300
+
 // goOn makes one choice in both worlds, and compares them.
 func (w *walk) goOn() bool {
 	choices := w.choices(&w.state)
-	if len(choices) == 0 || w.Failed() {
+	if len(choices) == 0 || len(w.trace) == maxSteps || w.Failed() {
 		return false
 	}
 	c := choices[w.rng.IntN(len(choices))]
