@@ -52,6 +52,9 @@ func TestAFaultIsFoundAndMadeSmall(t *testing.T) {
 		{"log rows are lost", func(s ordering.Upkeep) ordering.Upkeep { return leaky{s} }, "", 24},
 		{"markers are left out", func(s ordering.Upkeep) ordering.Upkeep { return forgetful{s} }, "DeltaSum", 8},
 	} {
+		if *seeds < inEarnest && planted.most > 8 {
+			continue // the small one shows that it works
+		}
 		t.Run(planted.name, func(t *testing.T) {
 			g.plant = planted.plant
 			s, faults := g.find(t)
