@@ -45,7 +45,7 @@ var tests = []sized{
 	},
 	{
 		proof: proof{name: "fault matrix", holds: "every end is as if nothing had failed", pkg: "./cmd/inorder/scenario", run: "^TestFaultMatrix$"},
-		short: []string{"-every", "3"}, long: []string{"-every", "1"},
+		short: []string{"-every", "13"}, long: []string{"-every", "1"},
 	},
 	{
 		proof: proof{name: "decoder", holds: "no input breaks it", pkg: "./events", run: "^TestTheDecoderStandsAnyInput$"},
@@ -72,9 +72,6 @@ var tests = []sized{
 	},
 }
 
-// decoderExecutions is how many inputs the decoder takes in the long form.
-const decoderExecutions = "100000000x"
-
 // proofs returns what is to be run in one of the two forms.
 func proofs(long bool, fuzzTime string) ([]proof, error) {
 	var all []proof
@@ -88,13 +85,8 @@ func proofs(long bool, fuzzTime string) ([]proof, error) {
 	}
 	targets, err := fuzzTargets(".")
 	for _, p := range targets {
-		switch {
-		case long && p.run == "FuzzDecode":
-			p.fuzz = decoderExecutions
-		case long:
+		if p.fuzz = fuzzTime; long {
 			p.fuzz = "10m"
-		default:
-			p.fuzz = fuzzTime
 		}
 		all = append(all, p)
 	}

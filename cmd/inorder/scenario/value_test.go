@@ -62,14 +62,22 @@ func TestFlowStyleKeepsEverythingOnItsLine(t *testing.T) {
 	}
 }
 
+// A few lines of aliases come to more than any machine holds: neither is that built, nor a body of what is just small
+// enough to be read.
 func TestAliasesDoNotMultiplyWithoutEnd(t *testing.T) {
-	text := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
-	for i := byte('b'); i < 'k'; i++ {
-		before := string(i - 1)
-		text += string(i) + ": &" + string(i) + " [" + strings.Repeat("*"+before+", ", 9) + "*" + before + "]\n"
+	tenOfTen := func(word string, last byte) string {
+		text := "a: &a [" + strings.Repeat(word+", ", 9) + word + "]\n"
+		for i := byte('b'); i <= last; i++ {
+			before := string(i - 1)
+			text += string(i) + ": &" + string(i) + " [" + strings.Repeat("*"+before+", ", 9) + "*" + before + "]\n"
+		}
+		return text
 	}
-	root := parse(t, text)
-	if n := root.bytes(maxBodyBytes); n <= maxBodyBytes {
-		t.Errorf("ten to the tenth values in %d bytes", n)
+	_, faults := parseDocument([]byte(tenOfTen("x", 'j')))
+	if len(faults) != 1 || faults[0].String() != "line 1: more than 100000 values, its aliases written out" {
+		t.Errorf("ten to the tenth values: %v", faults)
+	}
+	if n := parse(t, tenOfTen(strings.Repeat("x", 1000), 'd')).bytes(maxBodyBytes); n <= maxBodyBytes {
+		t.Errorf("ten thousand times a thousand bytes in %d", n)
 	}
 }
