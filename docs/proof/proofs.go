@@ -30,7 +30,7 @@ type sized struct {
 var tests = []sized{
 	{
 		proof: proof{name: "exploration", holds: "in every state that few messages, mishaps and actors can reach, and at every end", pkg: "./ordering/explore", run: "^TestExploration$"},
-		short: []string{"-states", "60000"}, long: []string{"-states", "1500000"},
+		short: []string{"-states", "60000"}, long: []string{"-states", "2000000"},
 	},
 	{
 		proof: proof{name: "planted bugs", holds: "the exploration finds each, and none where none is", pkg: "./ordering/explore", run: "^TestPlantedBugs$"},
