@@ -39,8 +39,8 @@ func panicText(p any) string {
 // builtIn is `sum` and `set` over some events, one after the other. What an event does not say stays as it is.
 type builtIn struct {
 	tally
-	set, tried []events.Member
-	amounts    []amount
+	set, trySet []events.Member
+	amounts     []amount
 }
 
 // try works out what an event changes, or says why it cannot. It counts once it is taken.
@@ -49,7 +49,7 @@ func (b *builtIn) try(p events.Projection, e *events.Event) error {
 	if b.amounts, err = appendAmounts(b.amounts[:0], p, e); err != nil {
 		return err
 	}
-	b.tried = b.tried[:0]
+	b.trySet = b.trySet[:0]
 	for _, f := range p.Set {
 		m := events.Member{Name: f.Attribute, Value: e.Find(f.From)}
 		if !m.Value.Exists() {
@@ -58,14 +58,14 @@ func (b *builtIn) try(p events.Projection, e *events.Event) error {
 		if r := refuseMember(&m); r != nil {
 			return fmt.Errorf("%s: %s", r.Reason, r.Detail)
 		}
-		b.tried = append(b.tried, m)
+		b.trySet = append(b.trySet, m)
 	}
 	return b.tally.try(b.amounts)
 }
 
 func (b *builtIn) take() {
 	b.tally.take()
-	for _, m := range b.tried {
+	for _, m := range b.trySet {
 		if i := slices.IndexFunc(b.set, func(other events.Member) bool { return other.Name == m.Name }); i >= 0 {
 			b.set[i] = m
 		} else {
