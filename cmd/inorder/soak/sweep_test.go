@@ -97,6 +97,9 @@ func (w *world) newRelay() *functions.Relay {
 func (w *world) ask(ctx context.Context, body string, at time.Time, try int) {
 	w.queue.Call(at, func() {
 		ctx, l := withLife(context.WithoutCancel(ctx), w, relayDiesOneIn, diesWithin)
+		if try == queue.MaxReceives {
+			l.spare() // as with the consumer: of some thousand requests one would die in each of its tries
+		}
 		defer l.end()
 		answer, err := w.relay.HandleQueue(ctx, awsevents.SQSEvent{Records: []awsevents.SQSMessage{{
 			MessageId: w.newID(), Body: body, EventSource: "aws:sqs", EventSourceARN: republishARN,
