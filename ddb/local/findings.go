@@ -108,7 +108,7 @@ const (
 	// BatchGet: BatchGetItem reads up to 100 keys, and leaves out what is not there ("BatchGetItem").
 	BatchGet Name = "batch-get"
 	// SparseIndex: an index holds the items that have its keys, only those attributes that it projects, and lets go
-	// of an item that loses them ("Take advantage of sparse indexes in DynamoDB").
+	// of an item that loses them ("Take advantage of sparse indexes").
 	SparseIndex Name = "sparse-index"
 	// ConsumedCapacity: writes and reads report their units: 1 per started KB, the index included, twice in a
 	// transaction; 1 per started 4 KB read consistently ("DynamoDB read and write operations").
