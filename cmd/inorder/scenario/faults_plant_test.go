@@ -192,7 +192,7 @@ func isBusy(request *http.Request, operation string, body []byte) *http.Response
 }
 
 func cancelledLast(request *http.Request, body []byte, code, message string) *http.Response {
-	reasons := make([]map[string]string, itemsIn(body).actions())
+	reasons := make([]map[string]string, backend.ItemsIn(body).Actions())
 	codes := make([]string, len(reasons))
 	for n := range reasons {
 		reasons[n], codes[n] = map[string]string{"Code": "None"}, "None"

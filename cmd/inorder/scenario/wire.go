@@ -3,12 +3,13 @@ package scenario
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+
+	"inorder/cmd/inorder/backend"
 )
 
 // A wire carries the requests of one world: to the engine, or to the queues. On it requests are counted, fail where
@@ -99,52 +100,13 @@ func discard(response *http.Response) {
 	_ = response.Body.Close()
 }
 
-// count adds what a request costs: items put, updated, deleted or checked, whether or not their conditions hold, and
-// keys got and queries.
+// count adds what a request costs.
 func (w *wire) count(operation string, body []byte) {
+	writes, reads := backend.Cost(operation, body)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch operation {
-	case "PutItem", "UpdateItem", "DeleteItem":
-		w.writes++
-	case "GetItem", "Query", "Scan":
-		w.reads++
-	case "TransactWriteItems":
-		w.writes += itemsIn(body).actions()
-	case "BatchWriteItem":
-		w.writes += itemsIn(body).requests()
-	case "TransactGetItems":
-		w.reads += itemsIn(body).actions()
-	case "BatchGetItem":
-		w.reads += itemsIn(body).requests()
-	}
-}
-
-// manyItems is what the requests that concern several items have in common.
-type manyItems struct {
-	TransactItems []json.RawMessage
-	RequestItems  map[string]json.RawMessage
-}
-
-func itemsIn(body []byte) (m manyItems) {
-	_ = json.Unmarshal(body, &m) // the SDK wrote it
-	return m
-}
-
-func (m manyItems) actions() int64 { return int64(len(m.TransactItems)) }
-
-// requests counts what stands per table: a list of writes, or the keys of a batch of reads.
-func (m manyItems) requests() (n int64) {
-	for _, perTable := range m.RequestItems {
-		var writes []json.RawMessage
-		var reads struct{ Keys []json.RawMessage }
-		if json.Unmarshal(perTable, &writes) == nil {
-			n += int64(len(writes))
-		} else if json.Unmarshal(perTable, &reads) == nil {
-			n += int64(len(reads.Keys))
-		}
-	}
-	return n
+	w.writes += writes
+	w.reads += reads
 }
 
 // costs returns what was counted since the last reset.
