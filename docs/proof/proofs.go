@@ -29,7 +29,7 @@ type sized struct {
 // tests are the proofs that are tests. Each prints what it did in lines that begin with "proof: ".
 var tests = []sized{
 	{
-		proof: proof{name: "exploration", holds: "in every state that few messages, mishaps and actors can reach, and at every end", pkg: "./ordering/explore", run: "^TestExploration$"},
+		proof: proof{name: "exploration", holds: "all that must be, in each state that was visited, the nearest first, and at each end", pkg: "./ordering/explore", run: "^TestExploration$"},
 		short: []string{"-states", "60000"}, long: []string{"-states", "2000000"},
 	},
 	{
@@ -44,22 +44,22 @@ var tests = []sized{
 		short: []string{"-seeds", "2000"}, long: []string{"-seeds", "100000"},
 	},
 	{
-		proof: proof{name: "fault matrix", holds: "every end is as if nothing had failed", pkg: "./cmd/inorder/scenario", run: "^TestFaultMatrix$"},
+		proof: proof{name: "fault matrix", holds: "each end is as if nothing had failed", pkg: "./cmd/inorder/scenario", run: "^TestFaultMatrix$"},
 		short: []string{"-every", "13"}, long: []string{"-every", "1"},
 	},
 	{
-		proof: proof{name: "decoder", holds: "no input breaks it", pkg: "./events", run: "^TestTheDecoderStandsAnyInput$"},
+		proof: proof{name: "decoder", holds: "none of the inputs breaks it", pkg: "./events", run: "^TestTheDecoderStandsAnyInput$"},
 		short: []string{"-inputs", "1000000"}, long: []string{"-inputs", "100000000"},
 	},
 	{
-		proof: proof{name: "engines", holds: "the store's contract, on every engine", pkg: "./ddb", run: "^TestStoreOn(Dynoxide|Minidyn|Moto)$"},
+		proof: proof{name: "engines", holds: "the store's contract, on each engine but for what it is known to lack", pkg: "./ddb", run: "^TestStoreOn(Dynoxide|Minidyn|Moto)$"},
 	},
 	{
-		proof: proof{name: "hostile messages", holds: "what one costs and breaks is bounded", pkg: "./functions", run: "^Test(WhatOneHostileMessageCosts|RepublishRequestsCannotBeAbused|RequestsFitIntoMessages)$"},
+		proof: proof{name: "hostile messages", holds: "what one costs and breaks is bounded", pkg: "./functions", run: "^Test(WhatOneHostileMessageCosts|WhatAHostileSenderBreaks|RepublishRequestsCannotBeAbused|RequestsFitIntoMessages)$"},
 		long:  []string{"-hostile-bytes", "1040000"},
 	},
 	{
-		proof: proof{name: "no data in logs", holds: "on no path, whoever fails", pkg: "./functions", run: "^TestNoDataIsLogged$"},
+		proof: proof{name: "no data in logs", holds: "on a path to each disposition and reason, and where AWS fails in words that quote", pkg: "./functions", run: "^TestNoDataIsLogged$"},
 		long:  []string{"-gossip-from", "5"},
 	},
 	{
@@ -125,7 +125,7 @@ func fuzzTargetsOf(path string) (targets []proof, err error) {
 	for lines.Scan() {
 		if m := fuzzTarget.FindStringSubmatch(lines.Text()); m != nil {
 			pkg := "./" + filepath.ToSlash(filepath.Dir(path))
-			targets = append(targets, proof{name: "fuzz " + m[1], holds: "no input breaks it", pkg: pkg, run: m[1]})
+			targets = append(targets, proof{name: "fuzz " + m[1], holds: "none of the inputs breaks it", pkg: pkg, run: m[1]})
 		}
 	}
 	return targets, lines.Err()
