@@ -48,7 +48,7 @@ func (c command) run(ctx context.Context) (bool, error) {
 		}
 		return true, nil
 	}
-	run := &session{long: c.Long, started: time.Now()}
+	run := &series{long: c.Long, started: time.Now()}
 	if c.Long && c.Only == "" {
 		if run.kept, err = openKept(ctx); err != nil {
 			return false, err

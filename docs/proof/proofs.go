@@ -67,7 +67,7 @@ var tests = []sized{
 		short: []string{"-events", "20000"}, long: []string{"-events", "1000000"},
 	},
 	{
-		proof: proof{name: "soak, queue", holds: "the same, through a real queue and the deployed template", pkg: "./localstack/soak", run: "^TestSoakThroughTheQueue$"},
+		proof: proof{name: "soak, queue", holds: "the same, through LocalStack's queue and the deployed template", pkg: "./localstack/soak", run: "^TestSoakThroughTheQueue$"},
 		short: []string{"-events", "100000"}, long: []string{"-events", "1000000"},
 	},
 }

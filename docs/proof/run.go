@@ -22,15 +22,15 @@ type result struct {
 	said                 []string // all that it printed, until it held
 }
 
-// session is one run of the program.
-type session struct {
+// series is one run of the program, from proof to proof.
+type series struct {
 	long    bool
 	started time.Time
 	kept    *kept // nil where no earlier result counts
 }
 
 // all runs one proof after the other, for each takes all the cores that there are. It ends early when it is told to.
-func (s *session) all(ctx context.Context, chosen []proof) (results []result) {
+func (s *series) all(ctx context.Context, chosen []proof) (results []result) {
 	for i, p := range chosen {
 		fmt.Printf("proof %d of %d, %s: %s\n", i+1, len(chosen), p.name, p.shell())
 		if r, done := s.kept.of(p); done {

@@ -7,5 +7,6 @@
 // told by the producer's own books, in the plainest way there is: this package knows nothing of events, ordering, ddb and
 // functions, so that a fault of theirs cannot hide in what is expected of them. What is stored is read with the SDK.
 //
-// Nothing here grows with the number of events, so that a soak can tell whether what it tests does.
+// Nothing here grows with the number of events but the list of the poisoned ones, of which there is one in thousands, so that a
+// soak can tell whether what it tests does.
 package soak
