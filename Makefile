@@ -106,7 +106,7 @@ build-ConsumerFunction build-SweeperFunction build-RelayFunction:
 	cp events/streams.yaml $(ARTIFACTS_DIR)/streams.yaml
 
 # Without the race detector, which makes exploring and simulating ten times slower and sees nothing there: they are one thread each.
-PROOF_ENVIRONMENT = INORDER_ENGINE=dynoxide $(CLOUD_ENVIRONMENT)
+PROOF_ENVIRONMENT = INORDER_ENGINE=dynoxide INORDER_MOTO=$(MOTO) $(CLOUD_ENVIRONMENT)
 
 proof: ## the short forms of what docs/proof.md shows: exploration, simulation, faults, fuzzing, load
 proof: $(ENGINE)

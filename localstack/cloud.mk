@@ -67,6 +67,9 @@ cloud-tools: cloud-check
 
 unit: $(MOTO)/bin/moto_server
 
+# What is not there is skipped, and what is skipped proves nothing. The soak kills processes of this machine, also where Docker is.
+proof prove: cloud-tools $(MOTO)/bin/moto_server $(if $(filter linux,$(OS)),$(LOCALSTACK)/bin/localstack)
+
 tools: $(SAM)/bin/sam $(MOTO)/bin/moto_server $(if $(filter linux,$(OS)),$(LOCALSTACK)/bin/localstack)
 
 # venv makes the virtual environment $1 of the requirements in localstack/$2. A half-made one is no virtual environment.

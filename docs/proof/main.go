@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -76,7 +77,11 @@ func (c command) choose() ([]proof, error) {
 	}
 	var chosen []proof
 	for _, p := range all {
-		if only.MatchString(p.name) {
+		switch {
+		case !only.MatchString(p.name):
+		case p.linux && runtime.GOOS != "linux":
+			fmt.Println("left out, for it needs Linux: " + p.name)
+		default:
 			chosen = append(chosen, p)
 		}
 	}

@@ -54,7 +54,7 @@ fails; `+"`make test`"+` has a short form of each. This run: commit %s, %s, %d c
 
 `, commit, runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU(), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
 	b.WriteString(table(results, true))
-	b.WriteString("\n## The commands\n\n```sh\n")
+	b.WriteString("\n## The commands\n\n`make prove` also names the engines and the local cloud to them, by variables; without those some tests are skipped.\n\n```sh\n")
 	for _, r := range results {
 		fmt.Fprintf(&b, "%s # %s\n", r.Command, r.Name)
 	}

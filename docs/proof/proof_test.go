@@ -63,6 +63,8 @@ func TestWhatCountsAsHeld(t *testing.T) {
 		{"says what it did", `t.Log("proof: 1,000 states")`, true, 1},
 		{"fails after it said so", `t.Log("proof: 1,000 states"); t.Fail()`, false, 1},
 		{"skipped", `t.Skip("no engine")`, false, 0},
+		{"a part of it skipped", `t.Log("proof: 2 of 3"); t.Run("third", func(t *testing.T) { t.Skip("known") })`, true, 1},
+		{"another beside it skipped", `t.Log("proof: 1 of 2") }; func TestToo(t *testing.T) { t.Skip("no engine")`, false, 1},
 		{"does not compile", `nonsense`, false, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -70,7 +72,7 @@ func TestWhatCountsAsHeld(t *testing.T) {
 			write(t, filepath.Join(dir, "go.mod"), "module m\n\ngo 1.26\n")
 			write(t, filepath.Join(dir, "m_test.go"), "package m\n\nimport \"testing\"\n\nfunc TestIt(t *testing.T) { "+tt.test+" }\n")
 			t.Chdir(dir)
-			r := proof{name: tt.name, pkg: ".", run: "^TestIt$"}.prove(context.Background())
+			r := proof{name: tt.name, pkg: ".", run: "^Test(It|Too)$"}.prove(context.Background())
 			if r.Held != tt.held || len(r.Figures) != tt.figures {
 				t.Errorf("held %t, figures %q:\n%s", r.Held, r.Figures, strings.Join(r.said, "\n"))
 			}

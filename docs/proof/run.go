@@ -64,7 +64,8 @@ func (r result) report() {
 	fmt.Println()
 }
 
-// prove runs a proof. It holds when its command does and says what it did: a test that was skipped says nothing.
+// prove runs a proof. It holds when its command does, all of it, and says what it did: a test that was skipped proves nothing,
+// whatever others say beside it.
 func (p proof) prove(ctx context.Context) result {
 	r := result{Name: p.name, Holds: p.holds, Command: p.shell()}
 	began := time.Now()
@@ -86,13 +87,16 @@ func (p proof) prove(ctx context.Context) result {
 	}
 	r.Seconds = time.Since(began).Seconds()
 	r.Figures = figures(r.said)
-	r.Held = (err == nil || p.fuzz != "" && onlyTimeRanOut(r.said)) && len(r.Figures) > 0
+	skipped := skips(r.said)
+	r.Held = (err == nil || p.fuzz != "" && onlyTimeRanOut(r.said)) && len(r.Figures) > 0 && skipped == nil
 	switch {
 	case err != nil || r.Held:
+	case skipped != nil:
+		r.said = append(r.said, "skipped, which proves nothing: "+strings.Join(skipped, ", "))
 	case p.fuzz != "":
 		r.said = append(r.said, "its time was over before it came to a new input: give it longer")
 	default:
-		r.said = append(r.said, "it does not say what it did: was it skipped?")
+		r.said = append(r.said, "it does not say what it did")
 	}
 	return r
 }
@@ -137,6 +141,17 @@ var (
 	figure     = regexp.MustCompile(`\bproof: (.+)$`)
 	executions = regexp.MustCompile(`^fuzz: elapsed: \S+, execs: (\d+) \(`)
 )
+
+// skips are the tests that were skipped as a whole. Parts of one may be: it says which and why.
+func skips(said []string) (names []string) {
+	for _, line := range said {
+		if rest, is := strings.CutPrefix(line, "--- SKIP: "); is {
+			name, _, _ := strings.Cut(rest, " ")
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // figures are the lines in which a test says what it did, or how often a fuzz target ran.
 func figures(said []string) (all []string) {
