@@ -33,7 +33,7 @@ func TestTheDecoderStandsAnyInput(t *testing.T) {
 		wait.Go(func() { found[n] = newBreeder(t, c, *inputsSeed+uint64(n)).breed(share) })
 	}
 	wait.Wait()
-	t.Logf("proof: %d inputs decoded, judged in %d ways", *decodedInputs, slices.Max(found))
+	t.Logf("proof: %d inputs decoded, one in %d held against all that is promised of it, judged in %d ways", *decodedInputs, thorough, slices.Max(found))
 }
 
 // breeder changes messages and keeps what is new.
