@@ -66,9 +66,9 @@ type throughputCase struct {
 }
 
 const (
-	whyEngine = "what is missing is the engine's: dynoxide answers one request after the other and takes longer for each attribute " +
-		"and each word of a condition, of which the consumer's writes have more than a loop's that remembers nothing of the last event " +
-		"(see the loop that makes the same write). DynamoDB bills both alike"
+	whyEngine = "dynoxide answers one request after the other and takes longer for each attribute and each word of a condition, of " +
+		"which the consumer's writes have more than a loop's that remembers nothing of the last event; DynamoDB bills both alike. How " +
+		"much that is shows the loop that makes the same write: what is missing against that one, too, is not the engine's"
 	whyCode = "about a tenth of the processor time of such an event is the consumer's own (decode, decide, remember, count), the rest is " +
 		"the SDK's; engine and both sides share the machine's cores, so what else runs there shows"
 	whyCold = "each entity is read before it is written, once for each function instance and entity; a loop that changes four " +
