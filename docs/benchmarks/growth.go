@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	awsevents "github.com/aws/aws-lambda-go/events"
+	"github.com/dustin/go-humanize"
 
 	"inorder/ddb"
 	"inorder/docs/benchmarks/raw"
@@ -55,7 +56,7 @@ func growEntities(ctx context.Context, b *bench) (table, chart, error) {
 	client, filled, seq := ddb.NewClient(b.engine.Config(), b.options(nil)), 0, 1
 	for _, full := range sizes(b, 1_000, 10_000, 100_000, 1_000_000) {
 		entities, n := max(b.n(full), 100), b.n(3000)
-		b.say("filling the table up to %s entities", thousands(int64(entities)))
+		b.say("filling the table up to %s entities", humanize.Comma(int64(entities)))
 		if err := raw.Fill(ctx, client, tables.Entities, filled, entities, first, key); err != nil {
 			return t, c, err
 		}
@@ -65,7 +66,7 @@ func growEntities(ctx context.Context, b *bench) (table, chart, error) {
 			seq += n
 			return batched(randomOnes(entities, n, seq), batchSize)
 		}
-		err := b.pair(ctx, &t, &c, thousands(int64(entities)),
+		err := b.pair(ctx, &t, &c, humanize.Comma(int64(entities)),
 			on("consumer", batches, func() handler { return b.consumer(modes[0].stream, tables, nil) }),
 			on("raw loop", batches, func() handler { return b.theirs(tables) }), n)
 		if err != nil {
@@ -107,7 +108,7 @@ func growBatches(ctx context.Context, b *bench) (table, chart, error) {
 	n := b.n(10_000)
 	for _, size := range sizes(b, 1, 10, 100, 1000, 10_000) {
 		batches := batched(unique("batch", n), min(size, n))
-		if err := b.pair(ctx, &t, &c, thousands(int64(size)), b.fresh("consumer", batches, atATime, b.ours), b.fresh("raw loop", batches, atATime, b.theirs), n); err != nil {
+		if err := b.pair(ctx, &t, &c, humanize.Comma(int64(size)), b.fresh("consumer", batches, atATime, b.ours), b.fresh("raw loop", batches, atATime, b.theirs), n); err != nil {
 			return t, c, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	awsevents "github.com/aws/aws-lambda-go/events"
+	"github.com/dustin/go-humanize"
 
 	"inorder/cmd/inorder/backend"
 	"inorder/ddb"
@@ -68,7 +69,7 @@ func (b *bench) drainTimes(ctx context.Context) (table, error) {
 			}
 		}
 		median, high := percentiles(times)
-		t.Rows = append(t.Rows, []string{thousands(int64(waiting)), millis(median), millis(high), millis(median / time.Duration(waiting+1))})
+		t.Rows = append(t.Rows, []string{humanize.Comma(int64(waiting)), millis(median), millis(high), millis(median / time.Duration(waiting+1))})
 	}
 	return t, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // results is what the file of results holds: of each part the last run.
@@ -96,7 +98,7 @@ func short(v float64) string {
 	case math.IsNaN(v):
 		return "–"
 	case math.Abs(v) >= 100:
-		return thousands(int64(math.Round(v)))
+		return humanize.Comma(int64(math.Round(v)))
 	case v == math.Trunc(v):
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case math.Abs(v) >= 10:
@@ -106,14 +108,6 @@ func short(v float64) string {
 	default:
 		return strconv.FormatFloat(v, 'g', 2, 64)
 	}
-}
-
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // millis is a time as a person reads it.

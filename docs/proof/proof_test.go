@@ -55,6 +55,9 @@ func testNames(expression string) (names []string) {
 
 // TestWhatCountsAsHeld: a command that fails, one that was skipped and one that says nothing are none.
 func TestWhatCountsAsHeld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it builds modules of its own")
+	}
 	for _, tt := range []struct {
 		name, test string
 		held       bool
@@ -82,6 +85,9 @@ func TestWhatCountsAsHeld(t *testing.T) {
 
 // TestWhatAFuzzTargetShows: an input that breaks a target is a failure, and the end of its time is none.
 func TestWhatAFuzzTargetShows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it builds modules of its own")
+	}
 	for _, tt := range []struct {
 		name, body string
 		held       bool

@@ -7,10 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // result is what came of a proof.
@@ -155,27 +158,19 @@ func skips(said []string) (names []string) {
 
 // figures are the lines in which a test says what it did, or how often a fuzz target ran.
 func figures(said []string) (all []string) {
-	execs := ""
+	execs := int64(0)
 	for _, line := range said {
 		if m := figure.FindStringSubmatch(line); m != nil {
 			all = append(all, m[1])
 		}
 		if m := executions.FindStringSubmatch(line); m != nil {
-			execs = m[1]
+			execs, _ = strconv.ParseInt(m[1], 10, 64)
 		}
 	}
-	if execs != "" && execs != "0" {
-		all = append(all, thousands(execs)+" executions")
+	if execs > 0 {
+		all = append(all, humanize.Comma(execs)+" executions")
 	}
 	return all
-}
-
-// thousands puts commas into a number.
-func thousands(digits string) string {
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }
 
 // onlyTimeRanOut tells of a fuzz target that failed by nothing but the end of its time, which Go up to 1.26 may call a

@@ -3,8 +3,9 @@ package simulation
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"inorder/ddb/local"
 	"inorder/events"
@@ -72,20 +73,10 @@ func (t tally) sum(prefix string) (n int) {
 
 // String is one line.
 func (t tally) String() string {
-	n := func(name string) string { return thousands(t[name]) }
+	n := func(name string) string { return humanize.Comma(int64(t[name])) }
 	return fmt.Sprintf("%s seeds (%s of them on dynoxide, %s on minidyn): %s messages, %s of them copies, %s lost; %s invocations of consumers, %s of sweepers, "+
 		"%s of relays, %s of producers, %s of operators; %s requests, %s mishaps, %s crashes",
 		n(seedsPlayed), n(onDynoxide), n(onMini), n(messages), n(copies), n(lost),
 		n(consumerName), n(sweeperName), n(relayName), n(producerName), n(operatorName),
-		n(requests), thousands(t.sum("mishap: ")), n(crashes))
-}
-
-func thousands(n int) string {
-	digits := strconv.Itoa(n)
-	var parts []string
-	for len(digits) > 3 {
-		parts = append([]string{digits[len(digits)-3:]}, parts...)
-		digits = digits[:len(digits)-3]
-	}
-	return strings.Join(append([]string{digits}, parts...), ",")
+		n(requests), humanize.Comma(int64(t.sum("mishap: "))), n(crashes))
 }

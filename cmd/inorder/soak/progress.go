@@ -3,8 +3,9 @@ package soak
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Progress writes a line now and then: how far it is, and when it will be done.
@@ -48,10 +49,4 @@ func (p *Progress) left(at time.Time, done int) string {
 }
 
 // Thousands writes a number for people.
-func Thousands[N int | int64](n N) string {
-	digits := strconv.FormatInt(int64(n), 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+func Thousands[N int | int64](n N) string { return humanize.Comma(int64(n)) }

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 )
 
 // barWidth is the longest bar in a terminal: with label and number a line stays below 80 columns.
@@ -164,10 +165,4 @@ func (r *Report) units(u Units) string {
 }
 
 // Thousands writes 12345 as 12,345.
-func Thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func Thousands(n int) string { return humanize.Comma(int64(n)) }
