@@ -20,20 +20,49 @@ type kept struct {
 
 const keptIn = ".proof"
 
+// changed ends the name of a commit on which something was changed and not committed.
+const changed = "-dirty"
+
 // openKept finds what has held already. Where something is changed and not committed, nothing has.
 func openKept(ctx context.Context) (*kept, error) {
-	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
-	if err != nil {
-		return nil, fmt.Errorf("git cannot tell which commit this is: %w", err)
-	}
-	k := &kept{commit: strings.TrimSpace(string(out))}
+	k := &kept{commit: commit(ctx)}
 	k.folder = filepath.Join(keptIn, k.commit)
-	if strings.HasSuffix(k.commit, "-dirty") {
+	if strings.HasSuffix(k.commit, changed) {
 		if err := os.RemoveAll(k.folder); err != nil {
 			return nil, err
 		}
 	}
 	return k, os.MkdirAll(k.folder, 0o755)
+}
+
+// commit names what is proved. A file that git does not know is a change, for it may be code; the page is none, for each run
+// writes it. Without git nobody knows.
+func commit(ctx context.Context) string {
+	name, err := git(ctx, "describe", "--always")
+	if err != nil {
+		return "unknown" + changed
+	}
+	changes, err := git(ctx, "status", "--porcelain", "--", ".", ":(exclude)"+page)
+	if err != nil || changes != "" {
+		return name + changed
+	}
+	return name
+}
+
+func git(ctx context.Context, arguments ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, "git", arguments...).Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// still reports whether what is proved is what it was at the beginning: somebody may go on working while this runs.
+func (k *kept) still(ctx context.Context) bool { return k != nil && commit(ctx) == k.commit }
+
+// ended names the commit when all is done.
+func (k *kept) ended(ctx context.Context) string {
+	if !k.still(ctx) {
+		return k.commit + " (changed while this ran)"
+	}
+	return k.commit
 }
 
 func (k *kept) file(command string) string {

@@ -58,7 +58,7 @@ func (c command) run(ctx context.Context) (bool, error) {
 	results := run.all(ctx, chosen)
 	fmt.Print("\n" + table(results, false))
 	if run.kept != nil && len(results) == len(chosen) {
-		if err := writePage(run.kept.commit, results); err != nil {
+		if err := writePage(run.kept.ended(ctx), results); err != nil {
 			return false, err
 		}
 	}

@@ -22,7 +22,8 @@ func table(results []result, markdown bool) string {
 			word = "FAILED: "
 		}
 		if markdown {
-			fmt.Fprintf(&b, "| %s | %s%s | %s | %s |\n", r.Name, word, r.Holds, strings.Join(r.Figures, "<br>"), lasted(r.Seconds))
+			figures := strings.ReplaceAll(strings.Join(r.Figures, "<br>"), "|", `\|`) // or it would be another column
+			fmt.Fprintf(&b, "| %s | %s%s | %s | %s |\n", r.Name, word, r.Holds, figures, lasted(r.Seconds))
 			continue
 		}
 		mark := "held  "

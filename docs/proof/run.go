@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"regexp"
@@ -23,6 +25,7 @@ type result struct {
 	Figures              []string
 	Seconds              float64
 	said                 []string // all that it printed, until it held
+	early                bool     // a fuzz target that came to no new input
 }
 
 // series is one run of the program, from proof to proof.
@@ -46,7 +49,7 @@ func (s *series) all(ctx context.Context, chosen []proof) (results []result) {
 			return results
 		}
 		r.report()
-		if r.Held {
+		if r.Held && s.kept.still(ctx) {
 			s.kept.keep(r)
 		}
 		results = append(results, r)
@@ -67,16 +70,43 @@ func (r result) report() {
 	fmt.Println()
 }
 
-// prove runs a proof. It holds when its command does, all of it, and says what it did: a test that was skipped proves nothing,
-// whatever others say beside it.
+// prove runs a proof, and a fuzz target once more and longer where its time was over before it came to a new input: all that was
+// found in earlier runs, which Go keeps, is tried first, and on a busy machine that takes long.
 func (p proof) prove(ctx context.Context) result {
+	r := p.once(ctx)
+	for r.early && ctx.Err() == nil && p.longer() {
+		r = p.once(ctx)
+	}
+	return r
+}
+
+// enough is a time in which a fuzz target comes to new inputs, or never does.
+const enough = time.Minute
+
+// longer gives a fuzz target four times as long, unless that was enough.
+func (p *proof) longer() bool {
+	had, err := time.ParseDuration(p.fuzz)
+	if err != nil || had >= enough {
+		return false
+	}
+	p.fuzz = (4 * had).String()
+	return true
+}
+
+// once runs a proof. It holds when its command does, all of it, and says what it did: a test that was skipped proves nothing,
+// whatever others say beside it.
+func (p proof) once(ctx context.Context) result {
 	r := result{Name: p.name, Holds: p.holds, Command: p.shell()}
 	began := time.Now()
 	words := p.command()
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's interrupt reaches it through us only
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 20 * time.Second
+	cmd.Cancel = func() error {
+		all := -cmd.Process.Pid
+		time.AfterFunc(lastMoments, func() { _ = syscall.Kill(all, syscall.SIGKILL) }) // one that does not listen keeps its output open
+		return syscall.Kill(all, syscall.SIGTERM)
+	}
+	cmd.WaitDelay = lastMoments
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		r.said = append(r.said, err.Error())
@@ -85,7 +115,7 @@ func (p proof) prove(ctx context.Context) result {
 	cmd.Stderr = cmd.Stdout
 	err = cmd.Start()
 	if err == nil {
-		r.said = listen(bufio.NewScanner(out), began)
+		r.said = listen(out, began)
 		err = cmd.Wait()
 	}
 	r.Seconds = time.Since(began).Seconds()
@@ -97,6 +127,7 @@ func (p proof) prove(ctx context.Context) result {
 	case skipped != nil:
 		r.said = append(r.said, "skipped, which proves nothing: "+strings.Join(skipped, ", "))
 	case p.fuzz != "":
+		r.early = true
 		r.said = append(r.said, "its time was over before it came to a new input: give it longer")
 	default:
 		r.said = append(r.said, "it does not say what it did")
@@ -104,11 +135,14 @@ func (p proof) prove(ctx context.Context) result {
 	return r
 }
 
+// lastMoments is how long what was told to end has for that.
+const lastMoments = 20 * time.Second
+
 // stillEvery is how often somebody who watches is told that it goes on.
 const stillEvery = 30 * time.Second
 
 // listen takes what a proof says, and passes on its last words now and then.
-func listen(lines *bufio.Scanner, began time.Time) []string {
+func listen(out io.Reader, began time.Time) []string {
 	var mu sync.Mutex
 	var said []string
 	ticker := time.NewTicker(stillEvery)
@@ -131,26 +165,45 @@ func listen(lines *bufio.Scanner, began time.Time) []string {
 			}
 		}
 	}()
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
+	for line := range linesOf(out) {
 		mu.Lock()
-		said = append(said, lines.Text())
+		said = append(said, line)
 		mu.Unlock()
 	}
 	return said
 }
 
+const longestLine = 1 << 20
+
+// linesOf are the lines of an output, to its end. Of a very long one there is only the beginning: whoever stopped there would not
+// hear what comes behind it.
+func linesOf(out io.Reader) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		lines := bufio.NewReaderSize(out, longestLine)
+		for {
+			line, more, err := lines.ReadLine()
+			if err != nil || !yield(string(line)) {
+				return
+			}
+			for more && err == nil {
+				_, more, err = lines.ReadLine()
+			}
+		}
+	}
+}
+
 var (
-	figure     = regexp.MustCompile(`\bproof: (.+)$`)
+	// What a test prints without a newline at its end stands in front of the word on how it ended.
+	figure     = regexp.MustCompile(`\bproof: (.+?)(?:--- (?:PASS|FAIL|SKIP): .*)?$`)
+	skip       = regexp.MustCompile(`--- SKIP: ([^/ ]+) \(`) // a part of a test has a slash in its name
 	executions = regexp.MustCompile(`^fuzz: elapsed: \S+, execs: (\d+) \(`)
 )
 
 // skips are the tests that were skipped as a whole. Parts of one may be: it says which and why.
 func skips(said []string) (names []string) {
 	for _, line := range said {
-		if rest, is := strings.CutPrefix(line, "--- SKIP: "); is {
-			name, _, _ := strings.Cut(rest, " ")
-			names = append(names, name)
+		if m := skip.FindStringSubmatch(line); m != nil {
+			names = append(names, m[1])
 		}
 	}
 	return names
