@@ -65,9 +65,15 @@ test: cloud-check lint unit cloud-test proof
 # and skips what needs PostgreSQL. Properties are tried with the same inputs each time, so that who changes one thing is not told of
 # another; `go test` by hand draws new ones. The timeout is for what hangs, and not for a machine that is busy. What `make
 # cloud-test` tests is left to it: most of it are the checks of the template, which take a minute.
+# Under the race detector a test takes five times as long. What -short leaves out does one thing at a time, or builds programs
+# of its own: it runs without, in these packages, or is one of the proofs.
+UNHURRIED := ./cmd/inorder ./cmd/inorder/demo ./cmd/inorder/scenario ./docs/proof
+UNIT_ENVIRONMENT = INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) INORDER_POSTGRESQL=$(POSTGRESQL) INORDER_RIE=$(RIE) \
+	INORDER_MOTO=$(MOTO) RAPID_SEED=1
+
 unit: $(ENGINE) $(BROWSER) $(POSTGRESQL) $(RIE)
-	INORDER_ENGINE=dynoxide INORDER_BROWSER=$(BROWSER) INORDER_POSTGRESQL=$(POSTGRESQL) INORDER_RIE=$(RIE) \
-		INORDER_MOTO=$(MOTO) RAPID_SEED=1 go test -race -timeout 40m $$(go list ./... | grep -vE '/localstack(/cloud|/e2e|/template)?$$')
+	$(UNIT_ENVIRONMENT) go test -race -short -timeout 40m $$(go list ./... | grep -vE '/localstack(/cloud|/e2e|/template)?$$')
+	$(UNIT_ENVIRONMENT) go test -timeout 40m $(UNHURRIED)
 
 lint: ## who may import what, no clock in decisions, exhaustive switches, format; lint-template
 lint: $(GOLANGCI) lint-template
@@ -109,11 +115,11 @@ build-ConsumerFunction build-SweeperFunction build-RelayFunction:
 PROOF_ENVIRONMENT = INORDER_ENGINE=dynoxide INORDER_MOTO=$(MOTO) $(CLOUD_ENVIRONMENT)
 
 proof: ## the short forms of what docs/proof.md shows: exploration, simulation, faults, fuzzing, load
-proof: $(ENGINE)
+proof: $(ENGINE) cloud-tools
 	@$(PROOF_ENVIRONMENT) go run ./docs/proof
 
 prove: ## the long forms, some hours; writes docs/proof.md, exits 1 when anything fails, and goes on where it was ended
-prove: $(ENGINE)
+prove: $(ENGINE) cloud-tools
 	@$(PROOF_ENVIRONMENT) go run ./docs/proof --long
 
 fuzz: ## each fuzz target for FUZZTIME (20s)

@@ -100,7 +100,12 @@ func TestStoreOnDynoxide(t *testing.T) { testStore(t, local.Dynoxide) }
 
 func TestStoreOnMinidyn(t *testing.T) { testStore(t, local.Minidyn) }
 
-func TestStoreOnMoto(t *testing.T) { testStore(t, local.Moto) }
+func TestStoreOnMoto(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it answers slowly, and one request after the other")
+	}
+	testStore(t, local.Moto)
+}
 
 // An engine that runs somewhere, LocalStack's or AWS's own for one: INORDER_ENGINE=http://127.0.0.1:4566.
 func TestStoreOnTheOneThatRuns(t *testing.T) {

@@ -496,9 +496,6 @@ func TestRelayStopsInTime(t *testing.T) {
 
 // The relay's binary refuses to run with wrong settings, with status 1 and every fault on standard error.
 func TestRelayMainStopsOnFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it builds the function")
-	}
 	binary := filepath.Join(t.TempDir(), "bootstrap")
 	if out, err := exec.Command("go", "build", "-o", binary, "./relay").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -80,9 +80,6 @@ func TestStartOutbox(t *testing.T) {
 
 // The binary refuses to run with wrong settings, with status 1 and every fault on standard error.
 func TestMainStopsOnFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it builds the function")
-	}
 	binary := filepath.Join(t.TempDir(), "bootstrap")
 	if out, err := exec.Command("go", "build", "-o", binary, "./consumer").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -51,6 +51,9 @@ var builds = []struct {
 // that is used and has a licence of its own; what only tests use may have one of testOnly too. npm's and Python's packages are
 // run, and never handed out.
 func TestDependenciesHavePermissiveLicences(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it asks for all modules")
+	}
 	modules := map[string]map[string]bool{}
 	allowed := map[string][]string{} // by licence file
 	for _, build := range builds {

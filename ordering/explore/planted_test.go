@@ -18,6 +18,9 @@ import (
 // TestPlantedBugs guards the exploration itself: each bug is found when it is planted, and nothing is where none is. The
 // product's sources have no switch: the bugs are laid over them for one build of this test (go help build, -overlay).
 func TestPlantedBugs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it builds programs of its own, without the race detector")
+	}
 	binary := buildPlanted(t)
 	clean := map[string]bool{}
 	for _, bug := range bugs {

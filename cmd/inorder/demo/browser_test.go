@@ -120,6 +120,9 @@ var looks = []look{{"desk-light", "light", 1100}, {"desk-dark", "dark", 1100}, {
 // The page as people see it: on a desk and on a phone, by day and by night. Nothing leaves it, nothing is wrong with
 // it, every chart has marks, and nothing sticks out of a narrow window.
 func TestPageInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it plays what other tests play, with a fault, on a page, on another engine")
+	}
 	ctx, heard := open(t)
 	address := page(t)
 	if err := chromedp.Do(ctx, chromedp.Navigate(address)); err != nil {

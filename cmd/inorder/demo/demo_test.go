@@ -100,6 +100,9 @@ func TestEverythingIsRight(t *testing.T) {
 
 // The engine that stands in where there is no dynoxide is good enough for the demo.
 func TestOnMinidyn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it plays what other tests play, with a fault, on a page, on another engine")
+	}
 	c := day(1)
 	c.Choice = backend.Choice{Engine: local.Minidyn}
 	if code, r := play(t, c); code != 0 {
@@ -147,6 +150,9 @@ func TestWhatIsLostIsHealed(t *testing.T) {
 // A demo that could not fail would prove nothing. Whatever is left out, the day goes wrong, and it says where. Whether a
 // race shows it depends on the day, so that there may be several to notice what the engine is made to do.
 func TestNoticesWhatIsLeftOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it plays what other tests play, with a fault, on a page, on another engine")
+	}
 	const entities, healing, requests = 0, 2, 3
 	for _, tt := range []struct {
 		name   string

@@ -53,6 +53,9 @@ func (p *planting) String() string {
 // delivered, sweeps run and the relay answers until nothing moves, and everything must stand where the undisturbed play
 // left it. In the end all messages come once more, which must change nothing (NoSilentLoss, AckIdempotence, EffectOrder).
 func TestFaultMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thing at a time, which the race detector has no need to see")
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what the SDK throws away takes a tenth of the time otherwise
 	b := open(t, "")
 	situations := readSituations(t, b)

@@ -145,6 +145,9 @@ var mutants = []mutant{
 // A player that lets everything pass proves nothing: with something taken out of its writes the product is wrong, and the
 // scenarios have to say so.
 func TestScenariosNoticeWhatIsTakenOutOfAWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thing at a time, which the race detector has no need to see")
+	}
 	b := open(t, local.Dynoxide)
 	for _, m := range mutants {
 		t.Run(m.what, func(t *testing.T) {

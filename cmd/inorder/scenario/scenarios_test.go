@@ -46,6 +46,9 @@ func TestEveryScenarioHolds(t *testing.T) {
 
 // TestEveryScenarioHoldsOnMinidyn gives the consumer a second, independent opinion on what DynamoDB is.
 func TestEveryScenarioHoldsOnMinidyn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thing at a time, which the race detector has no need to see")
+	}
 	playAll(t, open(t, local.Minidyn), justOne)
 }
 
@@ -157,6 +160,9 @@ func lacks(t *testing.T, b *backend.Backend) func(path string) string {
 
 // What a warm function remembers saves requests, and decides nothing: a cold one ends in the same place.
 func TestEveryScenarioHoldsInAColdFunction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thing at a time, which the race detector has no need to see")
+	}
 	b := open(t, "")
 	missing := lacks(t, b)
 	player := &Player{Backend: b, Parallel: b.Parallel(), Seed: 1, Cold: true, atMost: onceMore}
