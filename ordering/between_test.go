@@ -154,6 +154,25 @@ func TestCopyIsOfTheEntityAsItIs(t *testing.T) {
 	}
 }
 
+// TestALeftoverIsCopiedForTheWriteThatLands: what an old life left waiting goes to quarantine before the new life's first write. Where
+// that write is lost, whoever came between may have acknowledged the copy, redriven, because its row was there: so it goes there
+// again.
+func TestALeftoverIsCopiedForTheWriteThatLands(t *testing.T) {
+	p := &transcript{now: begin}
+	p.stream("{name: s, types: [T], mode: step, projection: {sum: {n: data.n}}}")
+	other := p.invocation(p.store, p)
+	other([2]int64{0, 2})
+	redriven := func() {
+		if got := other([2]int64{0, 2}, [2]int64{0, 4}); len(p.copies) != 1 || got[0] != ordering.Duplicate {
+			t.Errorf("the redriven copy is %v, quarantine got %v", got, p.copies)
+		}
+	}
+	p.invocation(&between{p.store, 1, redriven}, p)([2]int64{1, 1})
+	if e := p.store.All()[p.key]; e.Gen != 1 || e.Applied != 1 || len(p.copies) != 3 {
+		t.Errorf("it is at %d.%d, quarantine got %v", e.Gen, e.Applied, p.copies)
+	}
+}
+
 // TestEffectsBelongToTheirGeneration: an invocation that still sends for the old life, while another one begins the
 // new one and cannot send, must not take its own events for the new life's.
 func TestEffectsBelongToTheirGeneration(t *testing.T) {

@@ -25,24 +25,30 @@ func decimals() *rapid.Generator[string] {
 
 // The short way to read a decimal reads what the library reads, digit by digit, and nothing else.
 func TestTheShortWayToReadADecimalIsTheLibrarys(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := decimals().Draw(t, "text")
-		var short apd.Decimal
-		if !setShort(&short, text) {
-			if len(text) <= shortDigits && !strings.ContainsAny(text, "eE .-x") {
-				t.Fatalf("%s is not read the short way", text)
-			}
-			return
-		}
-		long, _, err := apd.NewFromString(text)
-		if err != nil || !decimalText.MatchString(text) || long.CmpTotal(&short) != 0 && !long.IsZero() || long.Exponent != short.Exponent {
-			t.Fatalf("%s: %s, and the library's is %s, %v", text, &short, long, err)
-		}
-	})
+	rapid.Check(t, func(t *rapid.T) { readsAlike(t, decimals().Draw(t, "text")) })
+	for _, text := range []string{"0", "-0", "0.00", "-0.00", "-0.5", "-0.05", "0.50", "-12.30", "007", "-007.10", "999999999999999999", "-0.99999999999999999"} {
+		readsAlike(t, text)
+	}
 	for _, text := range []string{"", "-", ".", ".5", "5.", "-.5", "+1", "--1", "1.2.3", "1e3", "٧", "1_0", "1234567890123456789"} {
 		if setShort(new(apd.Decimal), text) {
 			t.Errorf("%q is read", text)
 		}
+	}
+}
+
+// readsAlike holds what setShort makes of a text against what the library makes of it.
+func readsAlike(t rapid.TB, text string) {
+	t.Helper()
+	var short apd.Decimal
+	if !setShort(&short, text) {
+		if len(text) <= shortDigits && !strings.ContainsAny(text, "eE .-x") {
+			t.Fatalf("%s is not read the short way", text)
+		}
+		return
+	}
+	long, _, err := apd.NewFromString(text)
+	if err != nil || !decimalText.MatchString(text) || long.CmpTotal(&short) != 0 && !long.IsZero() || long.Exponent != short.Exponent {
+		t.Fatalf("%s: %s, and the library's is %s, %v", text, &short, long, err)
 	}
 }
 
@@ -101,4 +107,29 @@ func TestATallyIsTheSumOfWhatWasTaken(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An event that fails leaves nothing behind for the events after it, not even where part of what it sets was looked at: an operator's
+// skip passes it and goes on.
+func TestAnEventThatFailsSetsNothing(t *testing.T) {
+	config := configOf(t, "{name: s, types: [T], mode: step, projection: {sum: {n: data.n}, set: {a: data.a, b: data.b}}}")
+	var changes builtIn
+	for _, tt := range []struct {
+		data  string
+		fails bool
+	}{
+		{`{"n":1}`, false}, {`{"a":"bad","b":1e126}`, true}, {`{"a":"bad","b":"bad","n":"words"}`, true}, {`{"a":"bad","b":"bad","n":9e999}`, true}, {`{"n":2}`, false},
+	} {
+		m := events.Message{Body: `{"event_id":"e","type":"T","entity_id":"x","seq":1,"data":` + tt.data + `}`}
+		err := changes.try(config.Streams[0].Projection, config.Decode(m, someNow)[0].Event)
+		if (err != nil) != tt.fails {
+			t.Fatalf("%s: %v", tt.data, err)
+		}
+		if err == nil {
+			changes.take()
+		}
+	}
+	if next := changes.next(); len(next) != 1 || next["n"] != events.Number("3") {
+		t.Errorf("the state is %v", next)
+	}
 }
