@@ -58,7 +58,7 @@ demo: ## a day of shuffled, duplicated, crashed-over events ends in the right st
 demo: $(ENGINE)
 	go run ./cmd/inorder demo --report demo.html
 
-test: ## everything that must hold: lint, all tests with the race detector, the stack on a local cloud, the short forms of the proofs
+test: ## everything that must hold: lint, the tests, with the race detector whatever runs side by side, the stack on a local cloud, the short forms of the proofs
 test: cloud-check lint unit cloud-test proof
 
 # A missing dynoxide or PostgreSQL fails the tests instead of skipping them; `go test ./...` by hand falls back to minidyn,
