@@ -2,6 +2,7 @@ package events
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -246,5 +247,22 @@ streams:
 	e := decodeOne(t, plain, `{"sku":"lamp","price":40,"seq":4}`).Event
 	if e == nil || len(e.Content) != 3 || e.Pattern != "*" || e.ID != "" {
 		t.Errorf("%+v", e)
+	}
+}
+
+// What a projection does to the data that it is given is no change of the event: where its write is lost it is called again, and the
+// event's effect is what came.
+func TestDataIsMadeAnew(t *testing.T) {
+	c := mustParse(t, "consumer: c\nstreams: [{name: s, types: [T], mode: state, clock: entity}]")
+	e := decodeOne(t, c, `{"event_id":"e","type":"T","entity_id":"x","seq":1,"data":{"n":1,"list":[1,{"k":"v"}]}}`).Event
+	before := e.Fingerprint()
+	data := e.Data()
+	data["n"], data["more"] = Number("2"), true
+	list := data["list"].([]any)
+	list[1].(map[string]any)["k"] = "changed"
+	list[0] = nil
+	want := map[string]any{"n": Number("1"), "list": []any{Number("1"), map[string]any{"k": "v"}}}
+	if got := e.Data(); !reflect.DeepEqual(got, want) || e.Fingerprint() != before {
+		t.Errorf("it is now %v", got)
 	}
 }

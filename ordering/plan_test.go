@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -249,4 +250,20 @@ func sumText(a, b any) string {
 		return err.Error()
 	}
 	return string(numberOf(&sum))
+}
+
+// The table takes 32 levels and no more, of what an event says as of what a state holds.
+func TestTheTableTakesSomeLevels(t *testing.T) {
+	config := configOf(t, "{name: s, types: [T], mode: state, clock: entity}")
+	for _, form := range [][2]string{{"[", "]"}, {`{"k":`, "}"}} {
+		for levels, want := range map[int]bool{1: true, maxDepth - 1: true, maxDepth: false, maxDepth + 1: false} {
+			value := strings.Repeat(form[0], levels) + "7" + strings.Repeat(form[1], levels)
+			m := events.Message{Body: `{"event_id":"e","type":"T","entity_id":"x","seq":1,"data":{"a":` + value + `}}`}
+			e := config.Decode(m, someNow)[0].Event
+			said, held := refuseState(config.Streams[0], e), refuseAttribute("a", e.Data()["a"])
+			if (said == nil) != want || (held == nil) != want {
+				t.Errorf("%d levels of %s: %v of an event, %v of a state", levels, form[0], said, held)
+			}
+		}
+	}
 }
