@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -38,6 +37,8 @@ type content struct {
 	now    *ordering.Entity
 	rows   []ordering.Row
 
+	reached    int64   // up to here all are applied, counted or passed
+	heard      int64   // the highest number in the item
 	ran        set     // messages that the state shows
 	kept       set     // messages whose acknowledgement is justified by what is stored
 	waits      set     // messages that are logged and known to wait
@@ -66,44 +67,33 @@ func canonical(e *ordering.Entity) *ordering.Entity {
 	return &c
 }
 
-func (c *contents) entityOf(e *ordering.Entity) uint32 {
-	e = canonical(e)
-	at := text(e)
-	if known, ok := c.byEntity[at]; ok {
+// numberOf is the place in a list of what has a text; what is new comes to the list's end.
+func numberOf[T any](list *[]T, byText map[string]uint32, text string, one T) uint32 {
+	if known, ok := byText[text]; ok {
 		return known
 	}
-	c.entities = append(c.entities, e)
-	c.byEntity[at] = uint32(len(c.entities) - 1) //nolint:gosec // few
-	return c.byEntity[at]
+	*list = append(*list, one)
+	byText[text] = uint32(len(*list) - 1) //nolint:gosec // few
+	return byText[text]
+}
+
+func (c *contents) entityOf(e *ordering.Entity) uint32 {
+	e = canonical(e)
+	return numberOf(&c.entities, c.byEntity, text(e), e)
 }
 
 func (c *contents) rowsOf(rows []ordering.Row) uint32 {
 	if len(rows) == 0 {
 		return 0
 	}
-	at := text(rows)
-	if known, ok := c.byList[at]; ok {
-		return known
-	}
-	c.lists = append(c.lists, rows)
-	c.byList[at] = uint32(len(c.lists) - 1) //nolint:gosec // few
-	return c.byList[at]
+	return numberOf(&c.lists, c.byList, text(rows), rows)
 }
 
 // requestOf gives a request its number.
 func (c *contents) requestOf(r *request) uint32 {
-	at, err := json.Marshal([]any{
+	return numberOf(&c.requests, c.byAsked, text([]any{
 		r.op, r.absent, r.next, r.row, r.rows, r.gen, r.first, r.last, r.heads, r.add, r.at, r.since, r.until, r.audit, r.message, r.reason, r.asksFor,
-	})
-	if err != nil {
-		panic(err)
-	}
-	if known, ok := c.byAsked[string(at)]; ok {
-		return known
-	}
-	c.requests = append(c.requests, r)
-	c.byAsked[string(at)] = uint32(len(c.requests) - 1) //nolint:gosec // few
-	return c.byAsked[string(at)]
+	}), r)
 }
 
 // result is what a request does to a content.

@@ -12,12 +12,9 @@ import (
 func (m *model) judge(k *content) {
 	e := k.now
 	k.ran, k.fault = m.ranIn(e.State)
-	owes := m.sends() && e.OwesEffects()
-	if k.fault == "" && e.Gap == nil && (owes || e.Highest() > e.Effective()) {
-		k.fault = "something is open, and the sweeper would not see it"
-	}
+	k.reached, k.heard = reachedBy(e), heardBy(e)
 	for _, n := range e.Waiting {
-		if !slices.ContainsFunc(k.rows, func(row ordering.Row) bool { return row.Gen == e.Gen && row.Seq == n }) {
+		if !k.hasRow(n) {
 			k.bare = append(k.bare, n)
 		}
 	}
@@ -28,7 +25,7 @@ func (m *model) judge(k *content) {
 		if m.isKept(k, i) {
 			k.kept.put(i)
 		}
-		if row, logged := rowAt(k, message); logged && message.Gen == e.Gen && e.Waiting.Has(message.Seq) && row.EventID == m.decoded[i].ID {
+		if row, logged := rowAt(k, message); logged && message.Gen == e.Gen && waits(e, message.Seq) && row.EventID == m.decoded[i].ID {
 			k.waits.put(i)
 		}
 		if d := e.Dispatched; d != nil && d.Gen == e.Gen && k.ran.has(i) && message.Seq <= d.Seq {
@@ -46,7 +43,10 @@ func rowAt(k *content, message Message) (ordering.Row, bool) {
 }
 
 // passed reports whether a number is applied, counted or passed over.
-func passed(e *ordering.Entity, n int64) bool { return n <= e.Applied || e.Ahead.Has(n) }
+func passed(e *ordering.Entity, n int64) bool { return n <= e.Applied || slices.Contains(e.Ahead, n) }
+
+// waits reports whether a number is said to wait.
+func waits(e *ordering.Entity, n int64) bool { return slices.Contains(e.Waiting, n) }
 
 // passedRightly says what is wrong with how a number was passed, or not.
 func (m *model) passedRightly(k *content, message Message) string {
@@ -100,16 +100,16 @@ func (m *model) isKept(k *content, i int) bool {
 	case message.Gen != e.Gen:
 		return message.Gen < e.Gen
 	case message.Kind == Mark:
-		return e.Highest() >= message.Seq
+		return k.heard >= message.Seq
 	case message.Kind == Expired && !m.stream.SkipExpired:
 		return true
 	case message.Kind != Fact:
-		return passed(e, message.Seq) || e.Waiting.Has(message.Seq)
+		return passed(e, message.Seq) || waits(e, message.Seq)
 	}
 	row, logged := rowAt(k, message)
 	isSkipped := slices.ContainsFunc(e.Skipped, func(r events.Range) bool { return r.First <= message.Seq && message.Seq <= r.Last })
 	return m.ranOf(k, message) || passed(e, message.Seq) && !isSkipped ||
-		logged && e.Waiting.Has(message.Seq) && (row.EventID == m.decoded[i].ID || row.Void == events.NeverExisted)
+		logged && waits(e, message.Seq) && (row.EventID == m.decoded[i].ID || row.Void == events.NeverExisted)
 }
 
 // broken says what must not be so in any state.
@@ -138,6 +138,9 @@ func (m *model) broken(s *state) string {
 	}
 	if wrongly := s.refused.minus(may); wrongly != 0 {
 		return fmt.Sprintf("%s is in quarantine, and nothing is wrong with it", m.names(wrongly))
+	}
+	if k.now.Gap == nil && (m.isOpen(s) || m.lags(k)) {
+		return "something is open, and the sweeper would not see it"
 	}
 	return ""
 }

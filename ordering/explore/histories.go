@@ -128,7 +128,7 @@ func (h *histories) run(of *history) {
 			of.request = h.requestOf(&request)
 			of.token, of.knows, of.makes = hand.token, hand.knows, hand.makes
 		default:
-			of.fault = fmt.Sprintf("panic: %v, in %s", p, frames(string(debug.Stack())))
+			of.fault = fmt.Sprintf(panicMark+"%v, in %s", p, frames(string(debug.Stack())))
 		}
 	}()
 	switch of.role {
@@ -140,6 +140,9 @@ func (h *histories) run(of *history) {
 		h.order(hand, of.start)
 	}
 }
+
+// panicMark begins what is told of a panic.
+const panicMark = "panic: "
 
 // frames are the product's functions of a stack, the innermost first.
 func frames(stack string) (names []string) {

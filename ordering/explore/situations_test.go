@@ -167,6 +167,18 @@ var gaps = []Situation{
 		Consumers: 1, Sweepers: 2, Sweeps: 3, Mishaps: 1, Cursor: 3,
 	},
 	{
+		Name: "two gaps", Stream: "mode: step, gap_deadline: 5m, projection: record",
+		Messages:  []Message{{Seq: 1}, {Seq: 2, Origin: Lost}, {Seq: 3}, {Seq: 4, Origin: Lost}, {Seq: 5}},
+		Times:     []time.Duration{6 * time.Minute},
+		Consumers: 2, Sweepers: 1, Sweeps: 1, Mishaps: 1, Cursor: 5,
+	},
+	{
+		Name: "two gaps of a delta", Stream: "mode: delta, gap_deadline: 5m, projection: {sum: {n: data.n}}",
+		Messages:  []Message{{Seq: 1}, {Seq: 2, Origin: Lost}, {Seq: 3}, {Seq: 4, Origin: Lost}, {Seq: 5, Origin: Lost}, {Seq: 6}},
+		Times:     []time.Duration{6 * time.Minute},
+		Consumers: 2, Sweepers: 1, Sweeps: 1, Mishaps: 1, Cursor: 6,
+	},
+	{
 		Name: "two sweepers and two consumers", Stream: "mode: step, gap_deadline: 5m, projection: record",
 		Messages:  []Message{{Seq: 1}, {Seq: 2, Origin: Lost}, {Seq: 3, Origin: Earlier}},
 		Before:    [][]int{{2}},

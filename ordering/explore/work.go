@@ -110,8 +110,8 @@ func (m *model) newLife(s *state, before, after *content) string {
 // backwards says what no write may do.
 func (m *model) backwards(before, after *content) string {
 	was, is := before.now, after.now
-	if is.Gen < was.Gen || is.Gen == was.Gen && (is.Applied < was.Applied || is.Effective() < was.Effective()) {
-		return fmt.Sprintf("the cursor goes back from %d.%d to %d.%d", was.Gen, was.Effective(), is.Gen, is.Effective())
+	if is.Gen < was.Gen || is.Gen == was.Gen && (is.Applied < was.Applied || after.reached < before.reached) {
+		return fmt.Sprintf("the cursor goes back from %d.%d to %d.%d", was.Gen, before.reached, is.Gen, after.reached)
 	}
 	if isLower(is.Dispatched, was.Dispatched) {
 		return fmt.Sprintf("_dispatched goes back from %v to %v", *was.Dispatched, is.Dispatched)
