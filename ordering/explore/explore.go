@@ -30,7 +30,7 @@ type Situation struct {
 	Swept    []int   // at which of Times a sweeper ran before, and nothing disturbed it; the first is 1
 	Clock    int     // how much of Times is over when it begins
 
-	Consumers int             // at once; at most 2
+	Consumers int             // at once
 	Sweepers  int             // at once; with the consumers and an operator at most 4
 	AnyBatch  bool            // batches are any of what waits, instead of one message or all
 	Skips     []int64         // through which number an operator may skip, in generation 0; each order is given once at most

@@ -2,11 +2,11 @@ package explore
 
 import (
 	"flag"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dustin/go-humanize"
 )
 
 var (
@@ -46,7 +46,7 @@ func TestExploration(t *testing.T) {
 			complete++
 		}
 	}
-	t.Logf("proof: %s states, %s ends in %d situations, %d of them to the last state", grouped(total.States), grouped(total.Ends), len(results), complete)
+	t.Logf("proof: %s states, %s ends in %d situations, %d of them to the last state", humanize.Comma(int64(total.States)), humanize.Comma(int64(total.Ends)), len(results), complete)
 }
 
 func exploreOne(t *testing.T, s Situation) Result {
@@ -61,14 +61,6 @@ func exploreOne(t *testing.T, s Situation) Result {
 	if r.All {
 		far = "all"
 	}
-	t.Logf("proof: %s: %s states (%s), %s ends, no fault", s.Name, grouped(r.States), far, grouped(r.Ends))
+	t.Logf("proof: %s: %s states (%s), %s ends, no fault", s.Name, humanize.Comma(int64(r.States)), far, humanize.Comma(int64(r.Ends)))
 	return r
-}
-
-// grouped writes a number with commas.
-func grouped(n int) string {
-	if n < 1000 {
-		return strconv.Itoa(n)
-	}
-	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
 }

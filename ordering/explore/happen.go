@@ -98,15 +98,7 @@ func (m *model) happen(s *state, c choice) (fault string) {
 }
 
 func (m *model) take(s *state, c choice) string {
-	batch := s.queue
-	if c.of != everything {
-		batch = 0
-		for i := range m.Messages {
-			if c.of>>i&1 == 1 {
-				batch.add(once(i))
-			}
-		}
-	}
+	batch := m.batchOf(s, c)
 	s.queue.take(batch)
 	w := &s.slots[c.slot]
 	if c.kind == takingNew {
@@ -119,6 +111,19 @@ func (m *model) take(s *state, c choice) string {
 	}
 	*w = slot{current: current}
 	return m.enter(s, int(c.slot), begins)
+}
+
+// batchOf is the batch that somebody takes by a choice.
+func (m *model) batchOf(s *state, c choice) (batch counts) {
+	if c.of == everything {
+		return s.queue
+	}
+	for i := range m.Messages {
+		if c.of>>i&1 == 1 {
+			batch.add(once(i))
+		}
+	}
+	return batch
 }
 
 // enter lets somebody begin.

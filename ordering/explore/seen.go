@@ -3,7 +3,7 @@ package explore
 // key is a state's digest: long enough that no two states will ever share one.
 type key [2]uint64
 
-// seen is a set of keys, by open addressing: 16 bytes for each, at half to three quarters load.
+// seen is a set of keys, by open addressing: 16 bytes for each, at three eighths to three quarters load.
 type seen struct {
 	slots []key
 	count int

@@ -137,21 +137,11 @@ func (w *walk) live(c choice, before *state) {
 }
 
 // startOf is how an invocation began that has ended already.
-func (w *walk) startOf(c choice, before *state) start {
-	s := *before
+func (w *walk) startOf(c choice, s *state) start {
 	if c.kind != taking && c.kind != takingNew {
 		return start{role: [...]role{sweeping: sweeper, skipping: operator}[c.kind], clock: s.clock, skip: w.Skips[c.of]}
 	}
-	batch := s.queue
-	if c.of != everything {
-		batch = 0
-		for i := range w.Messages {
-			if c.of>>i&1 == 1 {
-				batch.add(once(i))
-			}
-		}
-	}
-	return start{role: consumer, clock: s.clock, batch: batch}
+	return start{role: consumer, clock: s.clock, batch: w.batchOf(s, c)}
 }
 
 // compare tells where the two worlds differ.
