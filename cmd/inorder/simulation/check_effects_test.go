@@ -40,6 +40,10 @@ func (w *world) effectsOf(e *entity) (all []place) {
 // checkEffects asks whether each step's effects came in order: what comes again, for it was not known to be sent, is
 // what came before.
 func (w *world) checkEffects(e *entity, m meaning) {
+	if w.sends != ordering.EffectsOn {
+		w.checkNoEffects(e)
+		return
+	}
 	seen := map[place]bool{}
 	var last place
 	for _, p := range w.effectsOf(e) {
@@ -66,9 +70,22 @@ func (w *world) checkEffects(e *entity, m meaning) {
 	}
 }
 
+// checkNoEffects asks whether nothing is sent, and nothing kept to be sent later, where EFFECTS is off or hold.
+func (w *world) checkNoEffects(e *entity) {
+	if sent := w.effectsOf(e); len(sent) > 0 {
+		w.fault("EffectOrder", "effects of %s are off or held, and %v are sent", e.id, sent)
+	}
+	for _, key := range e.keys() {
+		if now := w.look(key); now != nil && now.OwesEffects() {
+			w.fault("EffectOrder", "effects of %s are off or held, and it owes some", e.id)
+		}
+		w.count["entities without effects"]++
+	}
+}
+
 // checkSent asks whether the effects of an event lie in their queue by the time that its message is acknowledged.
 func (w *world) checkSent(f *fact) {
-	if f == nil || !f.entity.about.Effects || f.kind != plain && f.kind != flaky {
+	if f == nil || w.sends != ordering.EffectsOn || !f.entity.about.Effects || f.kind != plain && f.kind != flaky {
 		return
 	}
 	if !slices.Contains(w.effectsOf(f.entity), place{f.gen, f.seq, 0}) {

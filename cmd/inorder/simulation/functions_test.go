@@ -27,6 +27,7 @@ func (w *world) parts(i *instance) functions.Parts {
 		SQS:           w.sqs,
 		QuarantineURL: backend.QuarantineURL,
 		EffectsURL:    backend.EffectsURL,
+		EffectsMode:   w.sends,
 		Metrics:       &i.lines,
 		Now:           i.clock.Now,
 		Parallel:      1,

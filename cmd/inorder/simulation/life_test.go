@@ -8,6 +8,7 @@ import (
 
 	"inorder/ddb/local"
 	"inorder/events"
+	"inorder/ordering"
 )
 
 // A life is all that a seed decides beforehand. What it consists of are elements, each with a name: every one of them may
@@ -23,6 +24,7 @@ type life struct {
 	poison   []string // bodies that can never succeed
 	mishaps  []mishap
 	acts     []act
+	sends    ordering.EffectsMode
 	wild     map[int]bool // the stretches of steps in which anybody may be next
 	fixedAt  time.Duration
 
@@ -102,6 +104,9 @@ func newLife(seed uint64, only []string) *life {
 		if rng.IntN(3) > 0 {
 			l.wild[i] = true
 		}
+	}
+	if rng.IntN(8) == 0 {
+		l.sends = []ordering.EffectsMode{ordering.EffectsOff, ordering.EffectsHold}[rng.IntN(2)]
 	}
 	l.name()
 	if only != nil {

@@ -53,7 +53,7 @@ func must() (names []string) {
 		names = append(names, who, who+" died")
 	}
 	return append(names, onDynoxide, onMini, requests, crashes, messages, copies, lost, "out of time", "dead letters", "overlapping receives", "escalations",
-		"void: "+string(events.Expired), "void: "+string(events.NeverExisted), "marks", "TTL runs", "effects", "costs compared", "redrives")
+		"void: "+string(events.Expired), "void: "+string(events.NeverExisted), "marks", "TTL runs", "effects", "entities without effects", "costs compared", "redrives")
 }
 
 // tame lists what never happened and should have.
