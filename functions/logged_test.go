@@ -48,3 +48,13 @@ func TestLogLinesAreBoundedAndOneLine(t *testing.T) {
 		t.Errorf("%d lines of %d bytes: %.200q", n, out.Len(), out.String())
 	}
 }
+
+// What AWS says before it quotes is short. Words that go on and on are somebody else's, wherever a sign of it stands.
+func TestOwnWordsAreFew(t *testing.T) {
+	for _, end := range []string{"", ": quoted"} {
+		said := ownWords(strings.Repeat("word ", 100) + end)
+		if len(said) > maxOwnWords+len("…") || !strings.HasSuffix(said, "…") {
+			t.Errorf("%d bytes: %s", len(said), said)
+		}
+	}
+}
