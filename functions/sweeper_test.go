@@ -13,6 +13,7 @@ import (
 	"time"
 
 	awsevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/smithy-go"
 
 	"inorder/events"
 	"inorder/ordering"
@@ -53,9 +54,14 @@ type sweptStore struct {
 
 var errBroken = errors.New("broken")
 
+// errQuoting is an answer of DynamoDB that holds what it was asked about.
+var errQuoting = &smithy.GenericAPIError{Code: "ValidationException", Message: "The parameter cannot be converted: " + inTheAnswer}
+
+const inTheAnswer = "secret-of-a-customer"
+
 func (s *sweptStore) Marked(ctx context.Context, shard int, from time.Time, visit func([]ordering.Marked) bool) error {
 	if shard == s.brokenShard {
-		return errBroken
+		return fmt.Errorf("%w: %w", errBroken, errQuoting)
 	}
 	return s.Store.Marked(ctx, shard, from, visit)
 }
@@ -402,6 +408,19 @@ func TestASweepThatCannotListAllGoesOn(t *testing.T) {
 				t.Errorf("%d sweeps that could not list all, and requests %q", turns, s.requests())
 			}
 		})
+	}
+}
+
+// What a sweep cannot read it returns, and Lambda logs that: no word of it that may be event data.
+func TestASweepThatFailsQuotesNothing(t *testing.T) {
+	s := newSweeping(t)
+	s.store.brokenShard = 3
+	logs, _, err := s.sweep(t, t.Context())
+	if !errors.Is(err, errBroken) || strings.Contains(err.Error(), inTheAnswer) {
+		t.Errorf("the sweep says %v", err)
+	}
+	if strings.Contains(strings.Join(logs, "\n"), inTheAnswer) {
+		t.Errorf("it logs %q", logs)
 	}
 }
 
