@@ -115,11 +115,11 @@ build-ConsumerFunction build-SweeperFunction build-RelayFunction:
 PROOF_ENVIRONMENT = INORDER_ENGINE=dynoxide INORDER_MOTO=$(MOTO) $(CLOUD_ENVIRONMENT)
 
 proof: ## the short forms of what docs/proof.md shows: exploration, simulation, faults, fuzzing, load
-proof: $(ENGINE) cloud-tools
+proof: $(ENGINE)
 	@$(PROOF_ENVIRONMENT) go run ./docs/proof
 
 prove: ## the long forms, some hours; writes docs/proof.md, exits 1 when anything fails, and goes on where it was ended
-prove: $(ENGINE) cloud-tools
+prove: $(ENGINE)
 	@$(PROOF_ENVIRONMENT) go run ./docs/proof --long
 
 fuzz: ## each fuzz target for FUZZTIME (20s)

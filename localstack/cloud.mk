@@ -65,7 +65,7 @@ cloud-check:
 cloud-tools: cloud-check
 	@$(MAKE) --silent $(SAM)/bin/sam $(if $(filter host,$(CLOUD_IS)),$(LOCALSTACK)/bin/localstack $(ENGINE))
 
-unit proof prove: $(MOTO)/bin/moto_server
+unit: $(MOTO)/bin/moto_server
 
 # What is not there is skipped, and what is skipped proves nothing. The soak kills processes of this machine, also where Docker is.
 proof prove: cloud-tools $(MOTO)/bin/moto_server $(if $(filter linux,$(OS)),$(LOCALSTACK)/bin/localstack)

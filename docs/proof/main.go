@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"runtime"
 	"syscall"
-	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -49,7 +48,7 @@ func (c command) run(ctx context.Context) (bool, error) {
 		}
 		return true, nil
 	}
-	run := &series{long: c.Long, started: time.Now()}
+	run := &series{}
 	if c.Long && c.Only == "" {
 		if run.kept, err = openKept(ctx); err != nil {
 			return false, err

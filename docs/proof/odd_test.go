@@ -47,6 +47,27 @@ func TestAFuzzTargetHasLongerWhereItsTimeWasShort(t *testing.T) {
 	}
 }
 
+// TestAFuzzTargetThatCameToNothingIsTriedLonger, also where Go calls the end of its time a failure; one that found an input is not.
+func TestAFuzzTargetThatCameToNothingIsTriedLonger(t *testing.T) {
+	for _, tt := range []struct {
+		said        string
+		err         error
+		held, early bool
+	}{
+		{"fuzz: elapsed: 5s, execs: 70 (14/sec)", nil, true, false},
+		{"fuzz: elapsed: 5s, gathering baseline coverage: 66/334 completed", nil, false, true},
+		{"--- FAIL: FuzzIt (5.01s)\n    context deadline exceeded", os.ErrInvalid, false, true},
+		{"fuzz: elapsed: 5s, execs: 70 (14/sec)\n    context deadline exceeded", os.ErrInvalid, true, false},
+		{"    Failing input written to testdata", os.ErrInvalid, false, false},
+	} {
+		r := result{said: strings.Split(tt.said, "\n")}
+		proof{fuzz: "5s"}.judge(&r, tt.err)
+		if r.Held != tt.held || r.early != tt.early {
+			t.Errorf("%q: held %t, to be tried longer %t", tt.said, r.Held, r.early)
+		}
+	}
+}
+
 // TestWhatIsChangedIsNoCommit: a result counts again only where all is as it was, files that git does not know included. The page
 // is written by each run.
 func TestWhatIsChangedIsNoCommit(t *testing.T) {

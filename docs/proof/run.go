@@ -30,9 +30,7 @@ type result struct {
 
 // series is one run of the program, from proof to proof.
 type series struct {
-	long    bool
-	started time.Time
-	kept    *kept // nil where no earlier result counts
+	kept *kept // nil where no earlier result counts
 }
 
 // all runs one proof after the other, for each takes all the cores that there are. It ends early when it is told to.
@@ -119,11 +117,18 @@ func (p proof) once(ctx context.Context) result {
 		err = cmd.Wait()
 	}
 	r.Seconds = time.Since(began).Seconds()
+	p.judge(&r, err)
+	return r
+}
+
+// judge says whether a proof holds by how its command ended and what it said.
+func (p proof) judge(r *result, err error) {
 	r.Figures = figures(r.said)
 	skipped := skips(r.said)
-	r.Held = (err == nil || p.fuzz != "" && onlyTimeRanOut(r.said)) && len(r.Figures) > 0 && skipped == nil
+	ended := err == nil || p.fuzz != "" && onlyTimeRanOut(r.said)
+	r.Held = ended && len(r.Figures) > 0 && skipped == nil
 	switch {
-	case err != nil || r.Held:
+	case !ended || r.Held:
 	case skipped != nil:
 		r.said = append(r.said, "skipped, which proves nothing: "+strings.Join(skipped, ", "))
 	case p.fuzz != "":
@@ -132,7 +137,6 @@ func (p proof) once(ctx context.Context) result {
 	default:
 		r.said = append(r.said, "it does not say what it did")
 	}
-	return r
 }
 
 // lastMoments is how long what was told to end has for that.
