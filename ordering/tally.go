@@ -83,14 +83,16 @@ func (t *tally) sum(name string) *apd.Decimal {
 	return nil
 }
 
-// take makes what was tried the sums.
+// take makes what was tried the sums. The library wants a decimal's value set, and not copied over another.
 func (t *tally) take() {
-	for _, tried := range t.tried {
-		if sum := t.sum(tried.name); sum != nil {
-			*sum = tried.value
-		} else {
-			t.sums = append(t.sums, tried)
+	for i := range t.tried {
+		tried := &t.tried[i]
+		sum := t.sum(tried.name)
+		if sum == nil {
+			t.sums = append(t.sums, amount{name: tried.name})
+			sum = &t.sums[len(t.sums)-1].value
 		}
+		sum.Set(&tried.value)
 	}
 }
 
